@@ -1,0 +1,77 @@
+"""The command line: one file a command.
+
+`regard --help` must answer at once, so the tops of the command files import nothing heavy: torch, datasets
+and the parts are imported inside the functions that need them (a test holds this).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli import data, parts, quickstart, recipe, systems
+from regard.errors import RegardError
+from regard.version import __version__
+
+app = typer.Typer(
+    name="regard",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Attention models on a CPU, in which what the model looked at is part of the result.",
+    epilog="Example: regard recipe rnnsearch",
+)
+# In the order of a person's first day.
+app.command("quickstart")(quickstart.quickstart)
+app.command("systems")(systems.systems)
+app.command("parts")(parts.parts)
+app.command("recipe")(recipe.recipe)
+app.add_typer(data.app, name="data")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"regard {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    parts: Annotated[
+        list[Path] | None,
+        typer.Option("--parts", metavar="FILE.py", help="Python files that register parts of your own."),
+    ] = None,
+) -> None:
+    """Options that stand before the command."""
+    if debug:
+        os.environ["REGARD_DEBUG"] = "1"
+    if parts:
+        from regard.registry import load_file
+
+        for path in parts:
+            load_file(path)
+
+
+def main() -> None:
+    """Run a command; turn what Regard raises on purpose into a message and an exit code."""
+    try:
+        app()
+    except RegardError as error:
+        if os.environ.get("REGARD_DEBUG"):
+            raise
+        typer.echo(f"regard: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output went away (regard ... | head): no fault, but nothing more to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except KeyboardInterrupt:
+        sys.exit(130)
