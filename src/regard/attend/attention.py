@@ -1,0 +1,213 @@
+"""Attention: a score, a scope and a choice, put together. The pure function first, the part second."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from regard.attend.choice import Choice
+from regard.attend.scope import Scope, View
+from regard.attend.score import Score
+from regard.errors import ShapeError, UsageError
+from regard.listen import Looked, heard, tell
+from regard.registry import Maker, find, maker, part
+from regard.types import Attended, Prepared, Share
+
+Queries = Float[Tensor, "*B Q D"]
+Real = Bool[Tensor, "*#B Q"] | None
+
+
+def attention(
+    query: Float[Tensor, "B Q D"],
+    keys: Float[Tensor, "B K C"],
+    values: Float[Tensor, "B K E"],
+    *,
+    mask: Bool[Tensor, "B K"] | Bool[Tensor, "B Q K"] | None = None,
+    score: str | Score = "scaled_dot",
+    scope: str | Scope = "global",
+    choice: str | Choice = "soft",
+) -> Attended:
+    """Look at `keys` with `query` and take `values` home: the context and the weights.
+
+    `score`, `scope` and `choice` are names where there is nothing to learn, or parts where there is:
+    `regard.part("score", "additive", query=512, key=1024)`. Mask: True = may be looked at; a row that may look
+    at nothing gets zero weights and a zero context.
+    """
+    found = Attention.of(
+        _scorer(score, query.shape[-1], keys.shape[-1]),
+        _unlearned("scope", scope, query.shape[-1]),
+        _unlearned("choice", choice, keys.shape[-1]),
+    )
+    _check_mask(mask, (*query.shape[:2], keys.shape[1]))
+    attended = found.explicit(query, found.prepare(keys, values, mask))
+    tell_looked(found, attended, 0)
+    return attended
+
+
+def _check_mask(mask: Tensor | None, wanted: tuple[int, ...]) -> None:
+    if mask is not None and tuple(mask.shape) not in ((wanted[0], wanted[2]), wanted):
+        raise ShapeError(f"the mask must have shape (batch, keys) = {(wanted[0], wanted[2])} or (batch, queries, keys) = "
+                         f"{wanted}; it has {tuple(mask.shape)}.")
+
+
+class _Function(Score):
+    """A pure score function in the place of a score part."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        self.of = function
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        return self.of(query, keys)
+
+
+def _scorer(score: str | Score, query: int, key: int) -> Score:
+    if isinstance(score, Score):
+        return score
+    cls = find("score", score)
+    function = getattr(cls, "function", None)
+    if function is None:
+        return _unlearned("score", score, query, key)
+    cls(query, key)  # refuses widths that do not fit, in words
+    return _Function(function)
+
+
+def _unlearned(kind: str, named: Any, *given: int) -> Any:
+    """A part by name, as long as it has nothing to learn; parts pass through."""
+    if not isinstance(named, str):
+        return named
+    built = find(kind, named)(*given)
+    if next(built.parameters(), None) is not None:
+        raise UsageError(f"the {kind} '{named}' has something to learn, so its name is not enough.",
+                         hint=f"Build it once, keep it, and pass it: regard.part(\"{kind}\", \"{named}\", ...).")
+    return built
+
+
+def window(rows: Float[Tensor, "*B K D"], index: Int[Tensor, "*B Q N"]) -> Float[Tensor, "*B Q N D"]:
+    """For each query its own few rows. Costs what is gathered, forward; backward, one gradient of the rows."""
+    count, width = rows.shape[-2:]
+    flat = rows.reshape(-1, width)
+    first = torch.arange(0, flat.shape[0], count, device=rows.device).view(*rows.shape[:-2], 1, 1)
+    return flat.index_select(0, (index + first).flatten()).view(*index.shape, width)
+
+
+def spread(weights: Float[Tensor, "*B Q N"], index: Int[Tensor, "*B Q N"], keys: int) -> Float[Tensor, "*B Q K"]:
+    """The weights of a window at their places among all keys."""
+    return weights.new_zeros(*weights.shape[:-1], keys).scatter_add(-1, index, weights)
+
+
+@part("attend", "attention")
+class Attention(nn.Module):
+    """One look: score every key in scope, choose, and mix the values.
+
+    Settings:
+        score: how relevant a key is to a query.
+        scope: which keys a query may look at.
+        choice: how scores become weights.
+        dropout: share of the weights dropped in training.
+    """
+
+    def __init__(
+        self,
+        query: int,
+        key: int,
+        value: int,
+        *,
+        score: Maker = maker("score", "additive"),
+        scope: Maker = maker("scope", "global"),
+        choice: Maker = maker("choice", "soft"),
+        dropout: Share = 0.0,
+    ) -> None:
+        super().__init__()
+        self.width = value
+        self.score: Score = score(query, key)
+        self.scope: Scope = scope(query)
+        self.choice: Choice = choice(key)
+        self.dropout = dropout
+
+    @classmethod
+    def of(cls, score: Score, scope: Scope, choice: Choice) -> Attention:
+        """An attention of parts that are already built."""
+        made = cls.__new__(cls)
+        nn.Module.__init__(made)
+        made.score, made.scope, made.choice, made.dropout = score, scope, choice, 0.0
+        return made
+
+    def prepare(
+        self,
+        keys: Float[Tensor, "*B K C"],
+        values: Float[Tensor, "*B K E"],
+        mask: Bool[Tensor, "*#B K"] | Bool[Tensor, "*#B Q K"] | None = None,
+        start: int = 0,
+    ) -> Prepared:
+        """Do once what every query will need of the keys; `start` is the position of the first of them."""
+        if mask is None:
+            mask = torch.ones(keys.shape[:-1], dtype=torch.bool, device=keys.device)
+        if mask.dim() < keys.dim():
+            mask = mask.unsqueeze(-2)
+        return Prepared(self.score.prepare(keys, start), values, mask, self.choice.prepare(keys, mask.any(-2)))
+
+    def forward(self, query: Queries, prepared: Prepared, *, start: int | None = None, real: Real = None) -> Attended:
+        """Look. `start` is the position of the first query; `real` marks the queries that are not padding."""
+        if self.fusible and not heard(Looked):
+            return self.fused(query, prepared, start)
+        attended = self.explicit(query, prepared, start, real)
+        tell_looked(self, attended, start or 0)
+        return attended
+
+    @property
+    def fusible(self) -> bool:
+        """Can PyTorch's fused kernel do this attention?"""
+        return self.score.scale is not None and self.scope.whole and self.choice.soft
+
+    def explicit(self, query: Queries, prepared: Prepared, start: int | None = None, real: Real = None) -> Attended:
+        """Every step in the open; the weights stay in memory."""
+        view = self.scope(query, prepared, start)
+        if view.index is None:
+            weights = self.choice(self.score(query, prepared.keys), view.allowed, _rows(prepared.gates), real)
+            return Attended(self._drop(weights) @ prepared.values, lambda: weights)
+        return self._windowed(query, prepared, view, view.index, real)
+
+    def _windowed(self, query: Queries, prepared: Prepared, view: View, index: Tensor, real: Real) -> Attended:
+        # A window is one more batch axis: each query sees its own few keys.
+        keys, values = window(prepared.keys, index), window(prepared.values, index)
+        gates = None if prepared.gates is None else window(prepared.gates.unsqueeze(-1), index).squeeze(-1)
+        scores = self.score(query.unsqueeze(-2), keys)
+        real = None if real is None else real.unsqueeze(-1)
+        weights = self.choice(scores, view.allowed.unsqueeze(-2), _rows(gates), real).squeeze(-2)
+        if view.tilt is not None:
+            weights = weights * view.tilt
+        if view.renormalise:
+            weights = weights / weights.sum(-1, keepdim=True).clamp(min=torch.finfo(weights.dtype).tiny)
+        context = (self._drop(weights).unsqueeze(-2) @ values).squeeze(-2)
+        count = prepared.keys.shape[-2]
+        return Attended(context, lambda: spread(weights, index, count))
+
+    def fused(self, query: Queries, prepared: Prepared, start: int | None = None) -> Attended:
+        """PyTorch's fused kernel; the weights are computed only if someone asks for them."""
+        allowed = self.scope(query, prepared, start).allowed
+        context = F.scaled_dot_product_attention(
+            query, prepared.keys, prepared.values, attn_mask=allowed.expand(*query.shape[:-1], -1),
+            dropout_p=self.dropout if self.training else 0.0, scale=self.score.scale,
+        )
+        # The kernels do not agree on a row that may look at nothing; we do.
+        context = context.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
+        return Attended(context, lambda: self.choice(self.score(query, prepared.keys), allowed))
+
+    def _drop(self, weights: Tensor) -> Tensor:
+        return F.dropout(weights, self.dropout, self.training)
+
+
+def _rows(gates: Tensor | None) -> Tensor | None:
+    return None if gates is None else gates.unsqueeze(-2)
+
+
+def tell_looked(module: nn.Module, attended: Attended, start: int) -> None:
+    """Tell a watcher, if there is one, what was looked at."""
+    if heard(Looked):
+        tell(Looked(module, start, attended.weights.detach()))
+

@@ -1,0 +1,12 @@
+"""Options that several commands share, so that they read alike everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("-s", "--set", metavar="KEY=VALUE", help="Change one setting, as in -s encode.layers=2. May be repeated."),
+]

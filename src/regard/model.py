@@ -1,0 +1,141 @@
+"""The whole flow, embed -> encode -> attend -> predict, and the folder a model lives in."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from jaxtyping import Int
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_model, save_model
+from torch import Tensor, nn
+
+from regard.errors import ModelError, RegardError, ShapeError
+from regard.recipe import Recipe, resolve, write
+from regard.registry import Maker, part
+from regard.types import Batch, Grid, Labelled, Memory, Padded, State, Stepped, Taught
+
+
+@part("model", "flow")
+class Model(nn.Module):
+    """Embed the source, encode it, attend to it, predict.
+
+    Settings:
+        embed: how the source becomes vectors.
+        encode: how the vectors become a memory.
+        attend: how the memory is looked at; "none" for a decoder that does not attend.
+        predict: how the memory becomes an output.
+        share: use one table for the vectors of source and target; they must share a vocabulary.
+    """
+
+    recipe: Recipe | None = None
+
+    def __init__(
+        self,
+        source: int,
+        target: int,
+        *,
+        embed: Maker,
+        encode: Maker,
+        attend: Maker | None = None,
+        predict: Maker,
+        share: bool = False,
+    ) -> None:
+        super().__init__()
+        self.sizes = (source, target)
+        self.embed = embed(source)
+        self.encode = encode(self.embed.width)
+        self.predict = predict(target, self.encode.widths, attend)
+        if share:
+            self._share()
+
+    def read(self, source: Padded | Grid) -> Memory:
+        """The source as a memory."""
+        return self.encode(self.embed(source))
+
+    def teach(self, batch: Batch) -> Taught:
+        """Every step of the target at once: position t is predicted from the pieces before it."""
+        seen = Padded(batch.target.data[:, :-1], batch.target.mask[:, 1:])
+        return self.predict.teach(seen, self.read(batch.source))
+
+    def label(self, source: Padded | Grid) -> Labelled:
+        """The scores of the classes, for a model that predicts a label."""
+        return self.predict(self.read(source))
+
+    def start(self, source: Padded | Grid) -> State:
+        """Read the source; the state before the first piece."""
+        return self.predict.start(self.read(source))
+
+    def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
+        """One piece further."""
+        return self.predict.step(token, state)
+
+    def _share(self) -> None:
+        source, target = self.embed.table, self.predict.embed.table
+        if source.weight.shape != target.weight.shape:
+            raise ShapeError(f"share = true needs one vocabulary and one width; the source table is "
+                             f"{tuple(source.weight.shape)}, the target table {tuple(target.weight.shape)}.",
+                             hint="Use a joint tokenizer and the same width in [embed] and [predict.embed].")
+        target.weight = source.weight  # every module that holds the target's table now holds the source's numbers
+
+
+def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = None) -> None:
+    """Write the model folder: recipe and weights, and further text files by name (tokenizers, scores, card).
+
+    All of it is written beside the folder and then renamed: a crash leaves the old folder or the new one.
+    """
+    folder = Path(folder)
+    if model.recipe is None:
+        raise ModelError("only a model built from a recipe can be saved.", hint="Build it with regard.recipe.resolve(...).build(...).")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        (fresh / "recipe.toml").write_text(write(model.recipe), encoding="utf-8")
+        sizes = {"source": str(model.sizes[0]), "target": str(model.sizes[1])}
+        save_model(model, str(fresh / "weights.safetensors"), metadata=sizes)
+        for name, text in (files or {}).items():
+            (fresh / name).write_text(text, encoding="utf-8")
+        fresh.chmod(0o755)
+        _swap(fresh, folder)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+
+
+def _swap(fresh: Path, folder: Path) -> None:
+    """Put the fresh folder in the old one's place; `load` undoes it if we die between the two renames."""
+    old = _old(folder)
+    if folder.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        folder.rename(old)
+    fresh.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _old(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.old")
+
+
+def load(folder: str | Path) -> Model:
+    """The model in a folder, ready for use (not in training mode)."""
+    folder = Path(folder)
+    if not folder.exists() and _old(folder).exists():
+        _old(folder).rename(folder)
+    for name in ("recipe.toml", "weights.safetensors"):
+        if not (folder / name).is_file():
+            raise ModelError(f"{folder} is no model folder: it has no {name}.",
+                             hint="A model folder holds recipe.toml and weights.safetensors; a run keeps one in its best/.")
+    weights = folder / "weights.safetensors"
+    try:
+        with safe_open(weights, framework="pt") as file:
+            sizes = file.metadata() or {}
+        model: Model = resolve(folder / "recipe.toml").build(int(sizes["source"]), int(sizes["target"]))
+        load_model(model, weights)
+    except RegardError:
+        raise
+    except (SafetensorError, KeyError, ValueError, RuntimeError, OSError) as error:
+        raise ModelError(f"{weights} does not hold the weights of {folder / 'recipe.toml'}: {error}",
+                         hint="Copy the folder again, whole: its files belong together.") from error
+    return model.eval()

@@ -1,0 +1,87 @@
+"""Google's decoder: the bottom layer asks, every layer gets the context, upper layers have skips (Wu 2016, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required
+from regard.registry import Maker, maker, part
+from regard.types import Attended, Count, Memory, Recurrent, Share, Widths
+
+
+@part("predict", "google")
+class Google(RecurrentDecoder):
+    """Attention from the bottom layer, so that the layers above need not wait for one another.
+
+    Settings:
+        embed: how target words become vectors.
+        hidden: the width of the states.
+        layers: how many stand on one another.
+        cell: the recurrent cell.
+        context: what the layers above the bottom one read: "held", found with the bottom state of the step
+            before (the paper; gnmt in its reference code), or "fresh", found with the one just made (gnmt_v2).
+        residual: add what a layer reads from below (without the context) to its output, from the second layer on.
+        bridge: how the encoder's end starts the decoder.
+        readout: from the top state to the vocabulary.
+        dropout: share of the numbers dropped between layers and before the readout in training.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        memory: Widths,
+        attend: Maker | None,
+        *,
+        embed: Maker = maker("embed", "tokens"),
+        hidden: Count = 256,
+        layers: Count = 4,
+        cell: Maker = maker("cell", "lstm"),
+        context: Literal["held", "fresh"] = "held",
+        residual: bool = True,
+        bridge: Maker = maker("bridge", "copy"),
+        readout: Maker = maker("readout", "linear"),
+        dropout: Share = 0.0,
+    ) -> None:
+        super().__init__()
+        self.embed, self.dropout = embed(size), dropout
+        self.fresh, self.residual = context == "fresh", residual
+        self.attend = required(attend, "google")(hidden, memory.keys, memory.values)
+        found = self.attend.width
+        self.cells = nn.ModuleList(
+            cell((hidden if layer else self.embed.width, found), hidden) for layer in range(layers)
+        )
+        self.bridge = first_state(bridge, memory, self.cells)
+        self.readout = readout(hidden, self.embed)
+
+    def begin(self, memory: Memory, state: RecurrentState) -> RecurrentState:
+        """With a fresh context the bottom layer reads the one of the step before; at first there is none."""
+        if not self.fresh:
+            return state
+        return replace(state, feed=memory.summary.new_zeros(memory.summary.shape[0], self.attend.width))
+
+    def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
+        """Ask before the bottom layer steps (held) or after it (fresh); then climb."""
+        if self.fresh:
+            bottom = self._bottom(projected, state.feed, state)
+            looked = self.ask(bottom.hidden, state, real)
+        else:
+            looked = self.ask(state.layers[0].hidden, state, real)
+            bottom = self._bottom(projected, looked.context[:, 0], state)
+        top, layers = self._climb(bottom, looked, state)
+        feed = looked.context[:, 0] if self.fresh else None
+        return Advanced(top, replace(state, layers=layers, feed=feed), (looked,))
+
+    def _bottom(self, projected: Tensor, context: Tensor | None, state: RecurrentState) -> Recurrent:
+        return self.cells[0](projected + self.cells[0].project[1](context), state.layers[0])
+
+    def _climb(self, bottom: Recurrent, looked: Attended, state: RecurrentState) -> tuple[Tensor, tuple[Recurrent, ...]]:
+        context, below, after = looked.context[:, 0], bottom.hidden, [bottom]
+        for cell, before in zip(list(self.cells)[1:], state.layers[1:], strict=True):
+            read = F.dropout(below, self.dropout, self.training)
+            after.append(cell(cell.project[0](read) + cell.project[1](context), before))
+            below = after[-1].hidden + below if self.residual else after[-1].hidden
+        return below, tuple(after)

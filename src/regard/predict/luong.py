@@ -1,0 +1,73 @@
+"""Luong's decoder: step first, ask with the state *after* the step, join both in an attentional vector (2015)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, Stack, first_state, required
+from regard.registry import Maker, maker, part
+from regard.types import Count, Memory, Share, Widths
+
+
+@part("predict", "luong")
+class Luong(RecurrentDecoder):
+    """Update h[t], query with it, a[t] = tanh(W [context; h[t]]), and predict from a[t].
+
+    Settings:
+        embed: how target words become vectors.
+        hidden: the width of the states and of the attentional vector.
+        layers: how many stand on one another.
+        cell: the recurrent cell.
+        feeding: feed a[t] into the next step beside the word (input feeding, section 3.3).
+        bridge: how the encoder's end starts the decoder.
+        readout: from the attentional vector to the vocabulary.
+        dropout: share of the numbers dropped between layers and before the readout in training.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        memory: Widths,
+        attend: Maker | None,
+        *,
+        embed: Maker = maker("embed", "tokens"),
+        hidden: Count = 256,
+        layers: Count = 1,
+        cell: Maker = maker("cell", "lstm"),
+        feeding: bool = True,
+        bridge: Maker = maker("bridge", "copy"),
+        readout: Maker = maker("readout", "linear"),
+        dropout: Share = 0.0,
+    ) -> None:
+        super().__init__()
+        self.embed, self.feeding, self.dropout = embed(size), feeding, dropout
+        inputs = (self.embed.width, hidden) if feeding else (self.embed.width,)
+        self.stack = Stack(cell, inputs, hidden, layers, dropout)
+        self.attend = required(attend, "luong")(hidden, memory.keys, memory.values)
+        self.join = nn.Linear(self.attend.width + hidden, hidden, bias=False)
+        self.bridge = first_state(bridge, memory, self.cells)
+        self.readout = readout(hidden, self.embed)
+
+    @property
+    def cells(self) -> nn.ModuleList:  # type: ignore[override]
+        """The cells of the stack."""
+        return self.stack.cells
+
+    def begin(self, memory: Memory, state: RecurrentState) -> RecurrentState:
+        """The attentional vector before the first step is zero."""
+        if not self.feeding:
+            return state
+        return replace(state, feed=memory.summary.new_zeros(memory.summary.shape[0], self.join.out_features))
+
+    def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
+        """Step, ask, join."""
+        if self.feeding:
+            projected = projected + self.cells[0].project[1](state.feed)
+        layers = self.stack(projected, state.layers)
+        top = layers[-1].hidden
+        looked = self.ask(top, state, real)
+        vector = torch.tanh(self.join(torch.cat((looked.context[:, 0], top), -1)))
+        return Advanced(vector, replace(state, layers=layers, feed=vector if self.feeding else None), (looked,))

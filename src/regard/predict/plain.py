@@ -1,0 +1,59 @@
+"""No attention: all that the decoder knows of the source is the state it starts from (Sutskever 2014)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torch import Tensor, nn
+
+from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, Stack, first_state, refused
+from regard.registry import Maker, maker, part
+from regard.types import Count, Share, Widths
+
+
+@part("predict", "plain")
+class Plain(RecurrentDecoder):
+    """Recurrent layers started from the encoder's end; nothing is looked at.
+
+    Settings:
+        embed: how target words become vectors.
+        hidden: the width of the states.
+        layers: how many stand on one another.
+        cell: the recurrent cell.
+        bridge: how the encoder's end starts the decoder.
+        readout: from the top state to the vocabulary.
+        dropout: share of the numbers dropped between layers and before the readout in training.
+    """
+
+    attends = False
+
+    def __init__(
+        self,
+        size: int,
+        memory: Widths,
+        attend: Maker | None,
+        *,
+        embed: Maker = maker("embed", "tokens"),
+        hidden: Count = 256,
+        layers: Count = 1,
+        cell: Maker = maker("cell", "lstm"),
+        bridge: Maker = maker("bridge", "copy"),
+        readout: Maker = maker("readout", "linear"),
+        dropout: Share = 0.0,
+    ) -> None:
+        super().__init__()
+        refused(attend, "the decoder 'plain'")
+        self.embed, self.dropout, self.attend = embed(size), dropout, None
+        self.stack = Stack(cell, (self.embed.width,), hidden, layers, dropout)
+        self.bridge = first_state(bridge, memory, self.cells)
+        self.readout = readout(hidden, self.embed)
+
+    @property
+    def cells(self) -> nn.ModuleList:  # type: ignore[override]
+        """The cells of the stack."""
+        return self.stack.cells
+
+    def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
+        """Step."""
+        layers = self.stack(projected, state.layers)
+        return Advanced(layers[-1].hidden, replace(state, layers=layers))

@@ -1,0 +1,134 @@
+"""What the recurrent decoders share. A wiring says how one step goes; the loop and the hoisting are here.
+
+`teach` does for all steps at once what does not depend on the recurrence: embedding, the first layer's input
+product, and the readout with its vocabulary product. Only `advance` runs step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from regard.errors import UsageError
+from regard.registry import Maker
+from regard.types import Attended, Memory, Padded, Prepared, Recurrent, State, Stepped, Taught, Widths
+
+
+@dataclass(frozen=True)
+class RecurrentState(State):
+    """The layers' states, the prepared memory, and what the wiring feeds from one step to the next."""
+
+    layers: tuple[Recurrent, ...]
+    memory: Prepared | None = None
+    feed: Float[Tensor, "B F"] | None = None
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """One step of a wiring: features for the readout, the state after it, what was looked at."""
+
+    features: Float[Tensor, "B F"]
+    state: RecurrentState
+    looked: tuple[Attended, ...] = ()
+
+
+class RecurrentDecoder(nn.Module):
+    """A decoder that goes word by word. A wiring builds its layers, then says `begin` and `advance`."""
+
+    attends: ClassVar[bool] = True
+    embed: nn.Module
+    cells: nn.ModuleList
+    bridge: nn.Module
+    readout: nn.Module
+    attend: nn.Module | None
+    dropout: float
+
+    def begin(self, memory: Memory, state: RecurrentState) -> RecurrentState:
+        """The first state; a wiring that feeds something adds it here."""
+        return state
+
+    def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Bool[Tensor, " B"] | None) -> Advanced:
+        """One step from the previous word's vector and its product with the first layer's matrix."""
+        raise TypeError(f"{type(self).__name__} does not say how it advances")
+
+    def start(self, memory: Memory) -> RecurrentState:
+        """The state before the first word; keys are projected here, once."""
+        prepared = None if self.attend is None else self.attend.prepare(memory.keys, memory.values, memory.mask)
+        return self.begin(memory, RecurrentState(0, self.bridge(memory), prepared))
+
+    def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
+        """One step: the scores of the next piece after `token`."""
+        if not isinstance(state, RecurrentState):
+            raise TypeError(f"a recurrent decoder steps from its own state, not from {type(state).__name__}")
+        words = self.embed.vectors(token.unsqueeze(1), state.step)
+        done = self.advance(words[:, 0], self.cells[0].project[0](words)[:, 0], state, None)
+        return Stepped(self._read(done.features), replace(done.state, step=state.step + 1), done.looked)
+
+    def teach(self, target: Padded, memory: Memory) -> Taught:
+        """All steps, each given the right previous piece."""
+        words = self.embed.vectors(target.data)
+        projected = self.cells[0].project[0](words)
+        state, done = self.start(memory), []
+        for step in range(target.data.shape[1]):
+            done.append(self.advance(words[:, step], projected[:, step], state, target.mask[:, step]))
+            state = replace(done[-1].state, step=step + 1)
+        features = torch.stack([one.features for one in done], 1)
+        return Taught(self._read(features), tuple(map(_join, zip(*(one.looked for one in done), strict=True))))
+
+    def ask(self, query: Float[Tensor, "B D"], state: RecurrentState, real: Bool[Tensor, " B"] | None) -> Attended:
+        """Look at the memory with one query."""
+        if self.attend is None or state.memory is None:
+            raise TypeError(f"{type(self).__name__} has nothing to attend with")
+        marks = None if real is None else real.unsqueeze(1)
+        return self.attend(query.unsqueeze(1), state.memory, start=state.step, real=marks)
+
+    def _read(self, features: Tensor) -> Tensor:
+        return self.readout(F.dropout(features, self.dropout, self.training))
+
+
+def _join(steps: Sequence[Attended]) -> Attended:
+    """Single looks, one after the other, as one look with many queries."""
+    return Attended(torch.cat([one.context for one in steps], -2), lambda: torch.cat([one.weights for one in steps], -2))
+
+
+def required(attend: Maker | None, wiring: str) -> Maker:
+    """The attention a wiring cannot do without."""
+    if attend is None:
+        raise UsageError(f"the decoder '{wiring}' attends, and the recipe has no [attend] table.",
+                         hint="Add [attend] with part = \"attention\", or write part = \"plain\" in [predict].")
+    return attend
+
+
+def refused(attend: Maker | None, what: str) -> None:
+    """Say so where an attention is given to something that has no use for it."""
+    if attend is not None:
+        raise UsageError(f"{what} does not attend, and the recipe has an [attend] table.",
+                         hint="Take the [attend] table out, or choose another part in [predict].")
+
+
+class Stack(nn.Module):
+    """Recurrent cells one on another, for wirings whose layers above the first read only the layer below."""
+
+    def __init__(self, cell: Maker, inputs: tuple[int, ...], hidden: int, layers: int, dropout: float) -> None:
+        super().__init__()
+        self.cells = nn.ModuleList(cell((hidden,) if layer else inputs, hidden) for layer in range(layers))
+        self.dropout = dropout
+
+    def forward(self, projected: Float[Tensor, "B G"], layers: tuple[Recurrent, ...]) -> tuple[Recurrent, ...]:
+        """One step of every layer; `projected` is the first layer's projected input."""
+        after = [self.cells[0](projected, layers[0])]
+        for cell, before in zip(list(self.cells)[1:], layers[1:], strict=True):
+            below = F.dropout(after[-1].hidden, self.dropout, self.training)
+            after.append(cell(cell.project[0](below), before))
+        return tuple(after)
+
+
+def first_state(bridge: Maker, memory: Widths, cells: nn.ModuleList) -> nn.Module:
+    """The bridge that fits these cells."""
+    return bridge(memory, tuple(cell.width for cell in cells), cells[0].keeps)

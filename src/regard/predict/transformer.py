@@ -1,0 +1,146 @@
+"""The Transformer's decoder: self-attention over the past, attention over the memory, feed-forward.
+
+`step` remembers the prepared keys of the past (a KV cache), so that a step costs one position. The past is
+kept apart from the future here, by a mask, whatever scope the self-attention has: no recipe can leak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard import masks
+from regard.errors import UsageError
+from regard.predict.recurrent import required
+from regard.registry import Maker, maker, part
+from regard.sublayers import FeedForward, Norm, Residual
+from regard.types import Attended, Count, Memory, Padded, Prepared, Share, State, Stepped, Taught, Widths
+
+
+@dataclass(frozen=True)
+class TransformerState(State):
+    """For each layer the prepared memory and the prepared past (none before the first step)."""
+
+    memory: tuple[Prepared, ...]
+    past: tuple[Prepared, ...] = ()
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention, attention over the memory, feed-forward, each with its skip and norm."""
+
+    def __init__(self, width: int, memory: Widths, attend: Maker, self_attend: Maker, feed: FeedForward, norm: Norm,
+                 dropout: float) -> None:
+        super().__init__()
+        self.self_attend = self_attend(width, width, width)
+        if any(getattr(module, "sequential", False) for module in self.self_attend.modules()):
+            raise UsageError("the gates of [predict.self_attend] read their neighbours, and so would see the future.",
+                             hint="Take the encode table out of its choice: then each key is judged by itself.")
+        self.attend = attend(width, memory.keys, memory.values)
+        self.feed = feed
+        self.around_self, self.around_attend, self.around_feed = (Residual(width, norm, dropout) for _ in range(3))
+
+    def forward(
+        self,
+        rows: Float[Tensor, "B Q D"],
+        memory: Prepared,
+        past: Prepared | None,
+        allowed: Bool[Tensor, "B Q Q"],
+        real: Bool[Tensor, "B Q"] | None,
+    ) -> tuple[Float[Tensor, "B Q D"], Prepared, tuple[Attended, Attended]]:
+        """New rows after the past: the rows, the longer past, and what was looked at (self, memory)."""
+        start = 0 if past is None else past.keys.shape[-2]
+        kept: list[Prepared] = []
+        looked: list[Attended] = []
+
+        def reflect(some: Tensor) -> Tensor:
+            new = self.self_attend.prepare(some, some, allowed, start)
+            kept.append(new if past is None else past.extend(new))
+            looked.append(self.self_attend(some, kept[0], start=start, real=real))
+            return looked[-1].context
+
+        def look(some: Tensor) -> Tensor:
+            looked.append(self.attend(some, memory, start=start, real=real))
+            return looked[-1].context
+
+        rows = self.around_attend(self.around_self(rows, reflect), look)
+        return self.around_feed(rows, self.feed), kept[0], (looked[0], looked[1])
+
+
+@part("predict", "transformer")
+class TransformerDecoder(nn.Module):
+    """A stack of layers that look at their own past and at the memory (Vaswani 2017).
+
+    Settings:
+        embed: how target words become vectors; their width is the stack's.
+        layers: how many stand on one another.
+        feed: the width inside the feed-forward sublayers.
+        norm: "after" a sublayer as in the paper, or "before" it, which trains without a warm-up.
+        dropout: share of the numbers dropped in training, in each sublayer's output.
+        self_attend: the attention over the past; [attend] is the one over the memory.
+        readout: from the top states to the vocabulary.
+    """
+
+    attends: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        size: int,
+        memory: Widths,
+        attend: Maker | None,
+        *,
+        embed: Maker = maker("embed", "tokens", position=maker("position", "sinusoid"), scale=True),
+        layers: Count = 3,
+        feed: Count = 1024,
+        norm: Norm = "before",
+        dropout: Share = 0.1,
+        self_attend: Maker = maker("attend", "heads"),
+        readout: Maker = maker("readout", "tied"),
+    ) -> None:
+        super().__init__()
+        self.embed = embed(size)
+        width = self.embed.width
+        cross = required(attend, "transformer")
+        self.layers = nn.ModuleList(
+            DecoderLayer(width, memory, cross, self_attend, FeedForward(width, feed, dropout), norm, dropout)
+            for _ in range(layers)
+        )
+        self.last = nn.LayerNorm(width) if norm == "before" else nn.Identity()
+        self.readout = readout(width, self.embed)
+
+    def start(self, memory: Memory) -> TransformerState:
+        """Prepare the memory for every layer, once."""
+        return TransformerState(
+            0, tuple(layer.attend.prepare(memory.keys, memory.values, memory.mask) for layer in self.layers)
+        )
+
+    def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
+        """One position, after the remembered ones."""
+        if not isinstance(state, TransformerState):
+            raise TypeError(f"a Transformer decoder steps from its own state, not from {type(state).__name__}")
+        rows = self.embed.vectors(token.unsqueeze(1), state.step)
+        allowed = token.new_ones((token.shape[0], 1, 1)).bool()
+        rows, past, looked = self._through(rows, state, allowed, None)
+        return Stepped(self.readout(rows)[:, 0], TransformerState(state.step + 1, state.memory, past), looked)
+
+    def teach(self, target: Padded, memory: Memory) -> Taught:
+        """All positions at once; each sees the ones before it."""
+        count = target.data.shape[1]
+        allowed = target.mask.unsqueeze(1) & masks.causal(count, count, 0, target.mask.device)
+        rows = self.embed.vectors(target.data)
+        rows, _, looked = self._through(rows, self.start(memory), allowed, target.mask)
+        return Taught(self.readout(rows), looked)
+
+    def _through(
+        self, rows: Tensor, state: TransformerState, allowed: Tensor, real: Tensor | None
+    ) -> tuple[Tensor, tuple[Prepared, ...], tuple[Attended, ...]]:
+        """All layers; `looked` holds the memory's looks, one a layer (self-attention is for `watch`)."""
+        kept, looked = [], []
+        for number, layer in enumerate(self.layers):
+            past = state.past[number] if state.past else None
+            rows, longer, seen = layer(rows, state.memory[number], past, allowed, real)
+            kept.append(longer)
+            looked.append(seen[1])
+        return self.last(rows), tuple(kept), tuple(looked)

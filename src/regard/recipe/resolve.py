@@ -1,0 +1,69 @@
+"""A recipe resolved: what it is about, and the maker of its model with every default filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from regard.errors import Problem, RecipeError, did_you_mean
+from regard.recipe.check import check
+from regard.recipe.read import read
+from regard.recipe.tree import Leaf, Table
+from regard.registry import Maker
+
+
+@dataclass(frozen=True)
+class About:
+    """What a recipe is: its title, the paper, the task, and what it shows."""
+
+    title: str = ""
+    paper: str = ""
+    task: str = "translate"
+    shows: str = ""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe that fits its parts. `build` makes the model for given sizes of source and target."""
+
+    about: About
+    model: Maker
+
+    def build(self, source: int, target: int) -> Any:
+        """The model for `source` and `target` pieces (or channels, or labels)."""
+        model = self.model(source, target)
+        model.recipe = self
+        return model
+
+
+def resolve(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
+    """Read a recipe by name or file, check all of it, and fill in every default."""
+    tree = read(recipe, overrides)
+    problems: list[Problem] = []
+    about = describe(tree.entries.pop("about", None), problems)
+    tree.entries.setdefault("part", Leaf("flow", tree.where))
+    maker = check("model", tree, "", problems)
+    if problems:
+        raise RecipeError(problems)
+    return Recipe(about, maker)
+
+
+def describe(entry: Leaf | Table | None, problems: list[Problem]) -> About:
+    """The [about] table, checked."""
+    known = [field.name for field in fields(About)]
+    if entry is None:
+        return About()
+    if isinstance(entry, Leaf):
+        problems.append(Problem(entry.where, "about", "expected a table.", "Write [about] above title = \"...\"."))
+        return About()
+    texts: dict[str, str] = {}
+    for key, leaf in entry.entries.items():
+        if key not in known:
+            problems.append(Problem(leaf.where, f"about.{key}", f"no such entry; there are {', '.join(known)}.", did_you_mean(key, known)))
+        elif not isinstance(leaf, Leaf) or not isinstance(leaf.value, str):
+            problems.append(Problem(leaf.where, f"about.{key}", "expected a text.", f"Write {key} = \"...\"."))
+        else:
+            texts[key] = leaf.value
+    return About(**texts)

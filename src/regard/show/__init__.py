@@ -1,0 +1,1 @@
+"""Show: what a model looked at, recorded and made visible."""

@@ -1,0 +1,40 @@
+"""What the Transformer's encoder and decoder share: the feed-forward sublayer, and the skip and norm around a sublayer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+Norm = Literal["before", "after"]
+
+
+class FeedForward(nn.Module):
+    """max(0, x W1 + b1) W2 + b2, each position by itself (Vaswani 2017, equation 2)."""
+
+    def __init__(self, width: int, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.widen, self.narrow, self.dropout = nn.Linear(width, hidden), nn.Linear(hidden, width), dropout
+        nn.init.xavier_uniform_(self.widen.weight)
+        nn.init.xavier_uniform_(self.narrow.weight)
+
+    def forward(self, rows: Float[Tensor, "B S D"]) -> Float[Tensor, "B S D"]:
+        """Wider, cut at zero, and back."""
+        return self.narrow(F.dropout(F.relu(self.widen(rows)), self.dropout, self.training))
+
+
+class Residual(nn.Module):
+    """The skip around a sublayer: norm(x + f(x)) as in the paper ("after"), or x + f(norm(x)) ("before")."""
+
+    def __init__(self, width: int, norm: Norm, dropout: float) -> None:
+        super().__init__()
+        self.norm, self.before, self.dropout = nn.LayerNorm(width), norm == "before", dropout
+
+    def forward(self, rows: Float[Tensor, "B S D"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "B S D"]:
+        """The sublayer with its skip."""
+        if self.before:
+            return rows + F.dropout(sublayer(self.norm(rows)), self.dropout, self.training)
+        return self.norm(rows + F.dropout(sublayer(rows), self.dropout, self.training))

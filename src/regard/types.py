@@ -1,0 +1,189 @@
+"""What parts hand to one another: small frozen dataclasses whose shapes are types.
+
+Letters, here and in every module: B batch, S source, T target, Q queries, K keys, D width, H heads,
+V vocabulary, C channels, E width of values, A width of keys as a score wants them; `*B` any leading axes
+(a batch, or a batch and heads). One mask convention everywhere: True = may be looked at. Real positions
+come first, padding after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Annotated, Any, TypeVar
+
+import torch
+from annotated_types import Ge, Gt, Le, Lt
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+Count = Annotated[int, Gt(0)]
+Share = Annotated[float, Ge(0), Lt(1)]
+Probability = Annotated[float, Ge(0), Le(1)]
+Positive = Annotated[float, Gt(0)]
+Rows = TypeVar("Rows", bound="Reorderable")
+
+
+@dataclass(frozen=True)
+class Padded:
+    """Sequences of unequal length in one tensor: ids (B S) or vectors (B S D); padding follows what is real."""
+
+    data: Int[Tensor, "B S"] | Float[Tensor, "B S D"]
+    mask: Bool[Tensor, "B S"]
+
+    @cached_property
+    def lengths(self) -> Int[Tensor, " B"]:
+        """How many positions of each row are real."""
+        return self.mask.sum(-1)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Images of unequal size in one tensor; what is real lies in the upper left corner."""
+
+    data: Float[Tensor, "B C h w"]
+    mask: Bool[Tensor, "B h w"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One step's worth of pairs. The target is framed by start and end; `rows` are their places in the corpus."""
+
+    source: Padded | Grid
+    target: Padded
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reorderable:
+    """A value whose tensors have the batch as first axis, so that search may pick and repeat its rows."""
+
+    def reorder(self: Rows, index: Int[Tensor, " N"]) -> Rows:
+        """The same value with row `index[i]` at place i."""
+        return replace(self, **{f.name: _reorder(getattr(self, f.name), index) for f in fields(self)})
+
+
+def _reorder(value: Any, index: Tensor) -> Any:
+    if isinstance(value, Tensor):
+        return value.index_select(0, index)
+    if isinstance(value, tuple):
+        return tuple(_reorder(item, index) for item in value)
+    if isinstance(value, Reorderable):
+        return value.reorder(index)
+    return value
+
+
+@dataclass(frozen=True)
+class Recurrent(Reorderable):
+    """The state of one recurrent layer: what it shows (hidden) and, in an LSTM, what it keeps (cell)."""
+
+    hidden: Float[Tensor, "B D"]
+    cell: Float[Tensor, "B D"] | None = None
+
+
+@dataclass(frozen=True)
+class Memory(Reorderable):
+    """What an encoder hands on: keys and values to attend to, and what a decoder may start from.
+
+    `summary` is one vector for the whole source; `final` holds the last state of each recurrent layer, bottom
+    first; `grid` is the (height, width) of the positions where the source was an image.
+    """
+
+    keys: Float[Tensor, "B S K"]
+    values: Float[Tensor, "B S E"]
+    mask: Bool[Tensor, "B S"]
+    summary: Float[Tensor, "B Z"]
+    final: tuple[Recurrent, ...] = ()
+    grid: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Widths:
+    """The widths of an encoder's memory, known before anything runs, from which a decoder is built."""
+
+    keys: int
+    values: int
+    summary: int
+    final: tuple[int, ...] = ()
+    cells: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared(Reorderable):
+    """Keys and values ready to be asked: projected once per sentence, not once per step.
+
+    `mask` keeps an axis for queries, of size one unless each query has its own. `gates` is what a choice
+    computed from the keys ahead of time, if it did.
+    """
+
+    keys: Float[Tensor, "*B K A"]
+    values: Float[Tensor, "*B K E"]
+    mask: Bool[Tensor, "*#B #Q K"]
+    gates: Float[Tensor, "*B K"] | None = None
+
+    @cached_property
+    def lengths(self) -> Int[Tensor, "*#B #Q"]:
+        """How many keys each query may look at, for scopes that measure positions."""
+        return self.mask.sum(-1)
+
+    def extend(self, other: Prepared) -> Prepared:
+        """These keys followed by those: how self-attention remembers the steps before."""
+        gates = None
+        if self.gates is not None and other.gates is not None:
+            gates = torch.cat((self.gates, other.gates), -1)
+        return Prepared(
+            torch.cat((self.keys, other.keys), -2),
+            torch.cat((self.values, other.values), -2),
+            torch.cat((self.mask, other.mask), -1),
+            gates,
+        )
+
+
+@dataclass(frozen=True)
+class Attended:
+    """What attention gives: the context, and the weights it looked with.
+
+    The weights are made when someone asks for them: a fused kernel never has them in memory, and a local
+    scope has only its window.
+    """
+
+    context: Float[Tensor, "*B Q E"]
+    look: Callable[[], Tensor] = field(repr=False)
+
+    @cached_property
+    def weights(self) -> Float[Tensor, "*B Q K"]:
+        """How much each query looked at each key; a row that may look at nothing is all zero."""
+        return self.look()
+
+
+@dataclass(frozen=True)
+class State(Reorderable):
+    """All that a decoder carries from step to step; each decoder adds its own fields."""
+
+    step: int
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """One step of a decoder: scores of the next piece, the state after it, what was looked at (by layer)."""
+
+    logits: Float[Tensor, "B V"]
+    state: State
+    looked: tuple[Attended, ...] = ()
+
+
+@dataclass(frozen=True)
+class Taught:
+    """All steps of a decoder at once, given the right pieces; `looked` by layer, each with T queries."""
+
+    logits: Float[Tensor, "B T V"]
+    looked: tuple[Attended, ...] = ()
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A label for the whole source: the score of each class, and what was looked at to find it."""
+
+    logits: Float[Tensor, "B N"]
+    looked: tuple[Attended, ...] = ()
