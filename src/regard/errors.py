@@ -43,8 +43,10 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name, self.known = kind, name, sorted(known)
-        super().__init__(f"no {kind} is called '{name}'; there are {', '.join(self.known) or 'none'}.",
-                         hint=did_you_mean(name, self.known))
+        super().__init__(
+            f"no {kind} is called '{name}'; there are {', '.join(self.known) or 'none'}.",
+            hint=did_you_mean(name, self.known),
+        )
 
 
 class ShapeError(UsageError):

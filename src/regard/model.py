@@ -17,6 +17,8 @@ from regard.recipe import Recipe, resolve, write
 from regard.registry import Maker, part
 from regard.types import Batch, Grid, Labelled, Memory, Padded, State, Stepped, Taught
 
+OURS = ("recipe.toml", "weights.safetensors")
+
 
 @part("model", "flow")
 class Model(nn.Module):
@@ -75,9 +77,11 @@ class Model(nn.Module):
     def _share(self) -> None:
         source, target = self.embed.table, self.predict.embed.table
         if source.weight.shape != target.weight.shape:
-            raise ShapeError(f"share = true needs one vocabulary and one width; the source table is "
-                             f"{tuple(source.weight.shape)}, the target table {tuple(target.weight.shape)}.",
-                             hint="Use a joint tokenizer and the same width in [embed] and [predict.embed].")
+            raise ShapeError(
+                f"share = true needs one vocabulary and one width; the source table is "
+                f"{tuple(source.weight.shape)}, the target table {tuple(target.weight.shape)}.",
+                hint="Use a joint tokenizer and the same width in [embed] and [predict.embed].",
+            )
         target.weight = source.weight  # every module that holds the target's table now holds the source's numbers
 
 
@@ -88,7 +92,11 @@ def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = Non
     """
     folder = Path(folder)
     if model.recipe is None:
-        raise ModelError("only a model built from a recipe can be saved.", hint="Build it with regard.recipe.resolve(...).build(...).")
+        raise ModelError(
+            "only a model built from a recipe can be saved.",
+            hint="Build it with regard.recipe.resolve(...).build(...).",
+        )
+    _check_place(folder, files or {})
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
@@ -102,6 +110,18 @@ def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = Non
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
+
+
+def _check_place(folder: Path, files: Mapping[str, str]) -> None:
+    """Refuse to write over what is not ours, or outside the folder."""
+    if folder.exists() and not (folder / "recipe.toml").is_file() and (folder.is_file() or any(folder.iterdir())):
+        raise ModelError(f"{folder} is there already, and is no model folder.", hint="Save under another name.")
+    for name in files:
+        if name != Path(name).name or name in OURS:
+            raise ModelError(
+                f"a model folder cannot hold a further file called '{name}'.",
+                hint=f"Use a plain file name other than {' and '.join(OURS)}.",
+            )
 
 
 def _swap(fresh: Path, folder: Path) -> None:
@@ -123,19 +143,25 @@ def load(folder: str | Path) -> Model:
     folder = Path(folder)
     if not folder.exists() and _old(folder).exists():
         _old(folder).rename(folder)
-    for name in ("recipe.toml", "weights.safetensors"):
+    for name in OURS:
         if not (folder / name).is_file():
-            raise ModelError(f"{folder} is no model folder: it has no {name}.",
-                             hint="A model folder holds recipe.toml and weights.safetensors; a run keeps one in its best/.")
+            raise ModelError(
+                f"{folder} is no model folder: it has no {name}.",
+                hint="A model folder holds recipe.toml and weights.safetensors; a run keeps one in its best/.",
+            )
     weights = folder / "weights.safetensors"
     try:
         with safe_open(weights, framework="pt") as file:
             sizes = file.metadata() or {}
+        if not {"source", "target"} <= sizes.keys():
+            raise ModelError(f"{weights} does not say the sizes of its vocabularies: it was not written by Regard.")
         model: Model = resolve(folder / "recipe.toml").build(int(sizes["source"]), int(sizes["target"]))
         load_model(model, weights)
     except RegardError:
         raise
-    except (SafetensorError, KeyError, ValueError, RuntimeError, OSError) as error:
-        raise ModelError(f"{weights} does not hold the weights of {folder / 'recipe.toml'}: {error}",
-                         hint="Copy the folder again, whole: its files belong together.") from error
+    except (SafetensorError, ValueError, RuntimeError, OSError) as error:
+        raise ModelError(
+            f"{weights} does not hold the weights of {folder / 'recipe.toml'}: {error}",
+            hint="Copy the folder again, whole: its files belong together.",
+        ) from error
     return model.eval()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -62,7 +63,7 @@ class Maker:
         return find(self.kind, self.name)(*given, **self.settings)
 
 
-def maker(kind: str, name: str, **settings: Any) -> Maker:
+def maker(kind: str, name: str, /, **settings: Any) -> Maker:
     """A maker written by hand, as defaults in signatures are: `score: Maker = maker("score", "additive")`."""
     return Maker(kind, name, settings)
 
@@ -89,18 +90,25 @@ def part(kind: str, name: str) -> Callable[[Class], Class]:
     def register(cls: Class) -> Class:
         if kind not in KINDS:
             raise UnknownName("kind of part", kind, KINDS)
-        if name in _parts[kind] and _parts[kind][name].__qualname__ != cls.__qualname__:
-            raise UsageError(f"the {kind} '{name}' is registered twice: {_parts[kind][name]} and {cls}.",
-                             hint="Give one of them another name.")
+        if name in _parts[kind] and _whole_name(_parts[kind][name]) != _whole_name(cls):
+            raise UsageError(
+                f"the {kind} '{name}' is registered twice: {_parts[kind][name]} and {cls}.",
+                hint="Give one of them another name.",
+            )
         expected, found = KINDS[kind][1], given(cls)
         if expected != found:
             raise UsageError(
                 f"the {kind} '{name}' takes {found or 'nothing'} from its owner, and every {kind} is given {expected}.",
-                hint="Put a * in the constructor before the settings that a recipe may write.")
+                hint="Put a * in the constructor before the settings that a recipe may write.",
+            )
         _parts[kind][name] = cls
         return cls
 
     return register
+
+
+def _whole_name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def given(cls: type) -> tuple[str, ...]:
@@ -155,16 +163,18 @@ def load_file(path: Path) -> None:
     """Run a Python file that registers parts of a user's own (`regard --parts FILE.py`)."""
     if not path.is_file():
         raise UsageError(f"{path} is not a file.", hint="--parts takes a Python file that registers parts.")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    # Under a name of its own, which dataclasses look up and no real module has.
+    spec = importlib.util.spec_from_file_location(f"regard_parts_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file.", hint="--parts takes a file that ends in .py.")
     load()
-    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except RegardError:
         raise
     except Exception as error:
+        del sys.modules[spec.name]
         raise UsageError(f"{path} could not be run: {type(error).__name__}: {error}") from error
 
 
@@ -184,14 +194,16 @@ def find(kind: str, name: str) -> type:
     return known[name]
 
 
-def build(kind: str, name: str, **arguments: Any) -> Any:
+def build(kind: str, name: str, /, **arguments: Any) -> Any:
     """Build a part by hand: `build("score", "additive", query=512, key=1024, hidden=512)`."""
     cls = find(kind, name)
     known = [*given(cls), *settings(cls)]
     for key in arguments:
         if key not in known:
-            raise UsageError(f"the {kind} '{name}' has no '{key}'; it takes {', '.join(known) or 'nothing'}.",
-                             hint=did_you_mean(key, known))
+            raise UsageError(
+                f"the {kind} '{name}' has no '{key}'; it takes {', '.join(known) or 'nothing'}.",
+                hint=did_you_mean(key, known),
+            )
     for key in given(cls):
         if key not in arguments:
             raise UsageError(f"the {kind} '{name}' needs '{key}'; it takes {', '.join(known)}.")

@@ -1,4 +1,4 @@
-"""What the Transformer's encoder and decoder share: the feed-forward sublayer, and the skip and norm around a sublayer."""
+"""What the Transformer's encoder and decoder share: feed-forward, and the skip and norm around a sublayer."""
 
 from __future__ import annotations
 

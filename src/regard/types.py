@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar, runtime_checkable
 
 import torch
 from annotated_types import Ge, Gt, Le, Lt
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 Count = Annotated[int, Gt(0)]
+Whole = Annotated[int, Ge(0)]
 Share = Annotated[float, Ge(0), Lt(1)]
 Probability = Annotated[float, Ge(0), Le(1)]
 Positive = Annotated[float, Gt(0)]
@@ -155,6 +156,36 @@ class Attended:
     def weights(self) -> Float[Tensor, "*B Q K"]:
         """How much each query looked at each key; a row that may look at nothing is all zero."""
         return self.look()
+
+
+Modules = Any  # an nn.ModuleList, of whose members a type checker knows nothing
+
+
+@runtime_checkable
+class Embeds(Protocol):
+    """What an embedder of tokens offers: its sizes, and the vectors of ids at given positions."""
+
+    size: int
+    width: int
+    table: nn.Embedding
+
+    def vectors(self, ids: Tensor, start: int = 0) -> Tensor:
+        """The vectors of ids that stand at positions start, start + 1, ..."""
+
+
+@runtime_checkable
+class Attends(Protocol):
+    """What an attention offers: the width of its context, keys prepared once, and a look."""
+
+    width: int
+
+    def prepare(self, keys: Tensor, values: Tensor, mask: Tensor | None = None, start: int = 0) -> Prepared:
+        """Do once what every query will need of the keys."""
+
+    def __call__(
+        self, query: Tensor, prepared: Prepared, *, start: int | None = None, real: Tensor | None = None
+    ) -> Attended:
+        """Look."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.attend.score import Keys, Queries, Score, Scores
 from regard.registry import part
-from regard.types import Count
+from regard.types import Whole
 
 # Numbers in a slice: about a megabyte of float32, which a core's cache holds. Below four slices, plain is best.
 SLICE = 1 << 18
@@ -34,7 +34,9 @@ def additive(query: Float[Tensor, "*B Q A"], keys: Keys, vector: Float[Tensor, "
         return plain_additive(query, keys, vector)
     rows, count, width = query.shape[:-2].numel(), query.shape[-2], query.shape[-1]
     found = _Additive.apply(
-        query.reshape(rows, count, width), keys.expand(*query.shape[:-2], *keys.shape[-2:]).reshape(rows, -1, width), vector
+        query.reshape(rows, count, width),
+        keys.expand(*query.shape[:-2], *keys.shape[-2:]).reshape(rows, -1, width),
+        vector,
     )
     return found.reshape(*query.shape[:-1], keys.shape[-2])
 
@@ -52,7 +54,7 @@ class _Additive(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(context: Any, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
+    def backward(context: Any, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         query, keys, vector = context.saved_tensors
         into_query, into_keys = torch.empty_like(query), torch.zeros_like(keys)
         into_vector = torch.zeros_like(vector)
@@ -86,9 +88,9 @@ class Additive(Score):
         uniform: begin as the paper does, with v zero, so that attention starts out exactly uniform.
     """
 
-    def __init__(self, query: int, key: int, *, hidden: int = 0, uniform: bool = False) -> None:
+    def __init__(self, query: int, key: int, *, hidden: Whole = 0, uniform: bool = False) -> None:
         super().__init__()
-        width: Count = hidden or key
+        width = hidden or key
         self.of_query = nn.Linear(query, width)
         self.of_key = nn.Linear(key, width, bias=False)
         self.vector = nn.Parameter(torch.zeros(width) if uniform else torch.empty(width).uniform_(-1, 1) * width**-0.5)

@@ -22,36 +22,51 @@ Real = Bool[Tensor, "*#B Q"] | None
 
 
 def attention(
-    query: Float[Tensor, "B Q D"],
-    keys: Float[Tensor, "B K C"],
-    values: Float[Tensor, "B K E"],
+    query: Float[Tensor, "..."],
+    keys: Float[Tensor, "..."],
+    values: Float[Tensor, "..."],
     *,
-    mask: Bool[Tensor, "B K"] | Bool[Tensor, "B Q K"] | None = None,
+    mask: Bool[Tensor, "..."] | None = None,
     score: str | Score = "scaled_dot",
     scope: str | Scope = "global",
     choice: str | Choice = "soft",
 ) -> Attended:
     """Look at `keys` with `query` and take `values` home: the context and the weights.
 
+    Shapes: query (B Q D), keys (B K C), values (B K E), mask (B K) or (B Q K); context (B Q E), weights (B Q K).
     `score`, `scope` and `choice` are names where there is nothing to learn, or parts where there is:
     `regard.part("score", "additive", query=512, key=1024)`. Mask: True = may be looked at; a row that may look
     at nothing gets zero weights and a zero context.
     """
+    _check_shapes(query, keys, values, mask)
     found = Attention.of(
         _scorer(score, query.shape[-1], keys.shape[-1]),
         _unlearned("scope", scope, query.shape[-1]),
         _unlearned("choice", choice, keys.shape[-1]),
     )
-    _check_mask(mask, (*query.shape[:2], keys.shape[1]))
     attended = found.explicit(query, found.prepare(keys, values, mask))
     tell_looked(found, attended, 0)
     return attended
 
 
-def _check_mask(mask: Tensor | None, wanted: tuple[int, ...]) -> None:
-    if mask is not None and tuple(mask.shape) not in ((wanted[0], wanted[2]), wanted):
-        raise ShapeError(f"the mask must have shape (batch, keys) = {(wanted[0], wanted[2])} or (batch, queries, keys) = "
-                         f"{wanted}; it has {tuple(mask.shape)}.")
+def _check_shapes(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> None:
+    """Refuse tensors that do not fit one another, in words: this is where users' own tensors come in."""
+    for name, tensor in (("query", query), ("keys", keys), ("values", values)):
+        if tensor.dim() != 3:
+            raise ShapeError(
+                f"{name} must have three axes (batch, positions, width); it has shape {tuple(tensor.shape)}."
+            )
+    if keys.shape[:2] != values.shape[:2] or query.shape[0] != keys.shape[0]:
+        raise ShapeError(
+            f"query, keys and values must share a batch, and keys and values their positions; they have shapes "
+            f"{tuple(query.shape)}, {tuple(keys.shape)} and {tuple(values.shape)}."
+        )
+    one, own = (query.shape[0], keys.shape[1]), (*query.shape[:2], keys.shape[1])
+    if mask is not None and tuple(mask.shape) not in (one, own):
+        raise ShapeError(
+            f"the mask must have shape (batch, keys) = {one} or (batch, queries, keys) = {own}; "
+            f"it has {tuple(mask.shape)}."
+        )
 
 
 class _Function(Score):
@@ -82,8 +97,10 @@ def _unlearned(kind: str, named: Any, *given: int) -> Any:
         return named
     built = find(kind, named)(*given)
     if next(built.parameters(), None) is not None:
-        raise UsageError(f"the {kind} '{named}' has something to learn, so its name is not enough.",
-                         hint=f"Build it once, keep it, and pass it: regard.part(\"{kind}\", \"{named}\", ...).")
+        raise UsageError(
+            f"the {kind} '{named}' has something to learn, so its name is not enough.",
+            hint=f'Build it once, keep it, and pass it: regard.part("{kind}", "{named}", ...).',
+        )
     return built
 
 
@@ -191,8 +208,12 @@ class Attention(nn.Module):
         """PyTorch's fused kernel; the weights are computed only if someone asks for them."""
         allowed = self.scope(query, prepared, start).allowed
         context = F.scaled_dot_product_attention(
-            query, prepared.keys, prepared.values, attn_mask=allowed.expand(*query.shape[:-1], -1),
-            dropout_p=self.dropout if self.training else 0.0, scale=self.score.scale,
+            query,
+            prepared.keys,
+            prepared.values,
+            attn_mask=allowed.expand(*query.shape[:-1], -1),
+            dropout_p=self.dropout if self.training else 0.0,
+            scale=self.score.scale,
         )
         # The kernels do not agree on a row that may look at nothing; we do.
         context = context.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
@@ -210,4 +231,3 @@ def tell_looked(module: nn.Module, attended: Attended, start: int) -> None:
     """Tell a watcher, if there is one, what was looked at."""
     if heard(Looked):
         tell(Looked(module, start, attended.weights.detach()))
-

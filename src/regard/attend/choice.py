@@ -18,18 +18,21 @@ class Choice(nn.Module):
     """What every choice offers. A key that is not allowed gets weight zero, whatever its score.
 
     `soft` says that the weights are a plain softmax, so that a fused kernel can do it; `sequential` that a key
-    is judged by its neighbours too, so that the past cannot be prepared without the future.
+    is judged by its neighbours too, so that the past cannot be prepared without the future; `convex` that the
+    weights of a query sum to one, so that the context lies among the values.
     """
 
     soft = False
     sequential = False
+    convex = True
 
     def prepare(self, keys: Float[Tensor, "*B K D"], mask: Bool[Tensor, "*#B K"]) -> Float[Tensor, "*B K"] | None:
         """What the choice wants to know of the keys, once per sentence; most want nothing."""
         return None
 
-    def forward(self, scores: Scores, allowed: Allowed, gates: Gates = None,
-                real: Bool[Tensor, "*#B Q"] | None = None) -> Scores:
+    def forward(
+        self, scores: Scores, allowed: Allowed, gates: Gates = None, real: Bool[Tensor, "*#B Q"] | None = None
+    ) -> Scores:
         """The weight of each key for each query. `real` marks the queries that are not padding."""
         raise TypeError(f"{type(self).__name__} does not say how it chooses")
 
@@ -43,8 +46,9 @@ class Soft(Choice):
     def __init__(self, key: int) -> None:
         super().__init__()
 
-    def forward(self, scores: Scores, allowed: Allowed, gates: Gates = None,
-                real: Bool[Tensor, "*#B Q"] | None = None) -> Scores:
+    def forward(
+        self, scores: Scores, allowed: Allowed, gates: Gates = None, real: Bool[Tensor, "*#B Q"] | None = None
+    ) -> Scores:
         """softmax over the allowed keys."""
         return masks.softmax(scores, allowed)
 
@@ -53,10 +57,13 @@ class Soft(Choice):
 class Sigmoid(Choice):
     """sigmoid: each key is taken or left for itself; the weights of a query need not sum to one."""
 
+    convex = False
+
     def __init__(self, key: int) -> None:
         super().__init__()
 
-    def forward(self, scores: Scores, allowed: Allowed, gates: Gates = None,
-                real: Bool[Tensor, "*#B Q"] | None = None) -> Scores:
+    def forward(
+        self, scores: Scores, allowed: Allowed, gates: Gates = None, real: Bool[Tensor, "*#B Q"] | None = None
+    ) -> Scores:
         """sigmoid of each allowed key's score."""
         return torch.sigmoid(scores.masked_fill(~allowed, 0.0)) * allowed

@@ -23,7 +23,7 @@ def draw_gates(logits: Float[Tensor, "*B"], temperature: float) -> Float[Tensor,
     """0 or 1, open with probability sigmoid(logits); gradients flow as through the relaxed gate."""
     uniform = torch.rand_like(logits).clamp(1e-6, 1 - 1e-6)
     relaxed = torch.sigmoid((logits + uniform.log() - (-uniform).log1p()) / temperature)
-    return (relaxed > 0.5).to(logits.dtype) + relaxed - relaxed.detach()
+    return (relaxed > 0.5).to(logits.dtype) + (relaxed - relaxed.detach())
 
 
 @part("choice", "gated")
@@ -38,13 +38,22 @@ class Gated(Choice):
         price: weight in the loss of the share of open gates.
     """
 
-    def __init__(self, key: int, *, hidden: Count = 16, encode: Maker | None = None, temperature: Positive = 1.0,
-                 price: float = 0.0) -> None:
+    def __init__(
+        self,
+        key: int,
+        *,
+        hidden: Count = 16,
+        encode: Maker | None = None,
+        temperature: Positive = 1.0,
+        price: float = 0.0,
+    ) -> None:
         super().__init__()
         self.encode = None if encode is None else encode(key)
         self.sequential = encode is not None
         width = key if self.encode is None else self.encode.widths.values
-        self.judge = nn.Sequential(nn.Linear(width, hidden), nn.Tanh(), nn.Linear(hidden, 1))
+        last = nn.Linear(hidden, 1)
+        self.judge = nn.Sequential(nn.Linear(width, hidden), nn.Tanh(), last)
+        nn.init.ones_(last.bias)  # begin with most gates open: learning starts as soft attention
         self.temperature, self.price = temperature, price
 
     def prepare(self, keys: Float[Tensor, "*B K D"], mask: Bool[Tensor, "*#B K"]) -> Float[Tensor, "*B K"]:
@@ -63,8 +72,9 @@ class Gated(Choice):
         memory = self.encode(Padded(flat, mask.expand(keys.shape[:-1]).reshape(flat.shape[:-1])))
         return memory.values.view(*keys.shape[:-1], -1)
 
-    def forward(self, scores: Scores, allowed: Allowed, gates: Gates = None,
-                real: Bool[Tensor, "*#B Q"] | None = None) -> Scores:
+    def forward(
+        self, scores: Scores, allowed: Allowed, gates: Gates = None, real: Bool[Tensor, "*#B Q"] | None = None
+    ) -> Scores:
         """softmax over the open keys: g exp(e) / sum g exp(e); all gates closed gives zeros."""
         if gates is None:
             return masks.softmax(scores, allowed)

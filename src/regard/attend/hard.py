@@ -38,15 +38,23 @@ class Hard(Choice):
     average: Tensor
     seen: Tensor
 
-    def __init__(self, key: int, *, baseline: Probability = 0.9, entropy: float = 0.002,
-                 expected: Probability = 0.0, reward: float = 1.0) -> None:
+    def __init__(
+        self,
+        key: int,
+        *,
+        baseline: Probability = 0.9,
+        entropy: float = 0.002,
+        expected: Probability = 0.0,
+        reward: float = 1.0,
+    ) -> None:
         super().__init__()
         self.keep, self.entropy, self.expected, self.reward = baseline, entropy, expected, reward
         self.register_buffer("average", torch.zeros(()))
         self.register_buffer("seen", torch.zeros(()))
 
-    def forward(self, scores: Scores, allowed: Allowed, gates: Gates = None,
-                real: Bool[Tensor, "*#B Q"] | None = None) -> Scores:
+    def forward(
+        self, scores: Scores, allowed: Allowed, gates: Gates = None, real: Bool[Tensor, "*#B Q"] | None = None
+    ) -> Scores:
         """All the weight on one allowed key; none where no key is allowed."""
         shares = masks.softmax(scores, allowed)
         if not self.training:

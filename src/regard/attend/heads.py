@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from regard.errors import ShapeError
 from regard.registry import Maker, maker, part
-from regard.types import Attended, Count, Prepared
+from regard.types import Attended, Count, Prepared, Whole
 
 
 @part("attend", "heads")
@@ -31,15 +31,17 @@ class Heads(nn.Module):
         value: int,
         *,
         heads: Count = 8,
-        width: int = 0,
+        width: Whole = 0,
         attend: Maker = maker("attend", "attention", score=maker("score", "scaled_dot")),
         bias: bool = True,
     ) -> None:
         super().__init__()
         width = width or query
         if width % heads:
-            raise ShapeError(f"{heads} heads cannot share a width of {width}: it is no multiple of {heads}.",
-                             hint=f"Write heads = {_divisor(width, heads)}, or a width that {heads} divides.")
+            raise ShapeError(
+                f"{heads} heads cannot share a width of {width}: it is no multiple of {heads}.",
+                hint=f"Write heads = {_divisor(width, heads)}, or a width that {heads} divides.",
+            )
         self.heads, self.width = heads, width
         self.of_query = nn.Linear(query, width, bias=bias)
         self.of_key = nn.Linear(key, width, bias=bias)

@@ -7,16 +7,19 @@ the source.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
+from annotated_types import Ge
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from regard import masks
 from regard.registry import part
-from regard.types import Count, Positive, Prepared
+from regard.types import Count, Prepared, Whole
 
 Queries = Float[Tensor, "*B Q D"]
+Sigma = Annotated[float, Ge(0)]
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,13 @@ class View:
 class Scope(nn.Module):
     """What every scope offers. `start` is the position of the first query; None leaves it to the scope.
 
-    `whole` says that the scope looks at all keys under a mask, so that a fused kernel can do it.
+    `whole` says that the scope looks at all keys under a mask, so that a fused kernel can do it; `positional`
+    that where a key stands matters; `convex` that the weights of a query sum to what the choice made them.
     """
 
     whole = False
+    positional = True
+    convex = True
 
     def forward(self, query: Queries, prepared: Prepared, start: int | None = None) -> View:
         """The keys each query may look at."""
@@ -50,6 +56,7 @@ class Global(Scope):
     """Every real key."""
 
     whole = True
+    positional = False
 
     def __init__(self, query: int) -> None:
         super().__init__()
@@ -130,11 +137,12 @@ class LocalPredictive(Local):
         renormalise: let the weights sum to one again after the Gaussian; the paper does not.
     """
 
-    def __init__(self, query: int, *, reach: Count = 10, sigma: float = 0.0, hidden: int = 0,
-                 renormalise: bool = False) -> None:
+    def __init__(
+        self, query: int, *, reach: Count = 10, sigma: Sigma = 0.0, hidden: Whole = 0, renormalise: bool = False
+    ) -> None:
         super().__init__(reach)
-        self.sigma: Positive = sigma or reach / 2
-        self.renormalise = renormalise
+        self.sigma = sigma or reach / 2
+        self.renormalise = self.convex = renormalise
         self.project = nn.Linear(query, hidden or query, bias=False)
         self.vector = nn.Linear(hidden or query, 1, bias=False)
 

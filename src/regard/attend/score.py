@@ -7,8 +7,7 @@ into the form the score wants, once per sentence; `location` uses it to turn key
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float
@@ -49,10 +48,12 @@ class Score(nn.Module):
 
     `function` is the score with nothing to learn, where there is one: what `regard.attention` takes by name.
     `scale` is set where the score is `scale * (query . prepared key)`: then PyTorch's fused kernel can do it.
+    `positional` says that where a key stands matters, not only what it is.
     """
 
-    function: ClassVar[Callable[[Tensor, Tensor], Tensor] | None] = None
+    function: ClassVar[Any] = None
     scale: float | None = None
+    positional: ClassVar[bool] = False
 
     def prepare(self, keys: Float[Tensor, "*B K D"], start: int = 0) -> Keys:
         """The keys in the form `forward` wants them; `start` is the position of the first of them."""
@@ -65,8 +66,10 @@ class Score(nn.Module):
 
 def _same_width(name: str, query: int, key: int) -> None:
     if query != key:
-        raise ShapeError(f"the score '{name}' needs queries and keys of one width; the query has {query}, the key {key}.",
-                         hint="Write part = \"general\" or \"additive\", which take any two widths.")
+        raise ShapeError(
+            f"the score '{name}' needs queries and keys of one width; the query has {query}, the key {key}.",
+            hint='Write part = "general" or "additive", which take any two widths.',
+        )
 
 
 @part("score", "dot")
@@ -152,6 +155,8 @@ class Location(Score):
         longest: the most positions it can tell apart; a longer source is refused.
     """
 
+    positional = True
+
     def __init__(self, query: int, key: int, *, longest: Count = 100) -> None:
         super().__init__()
         self.longest = longest
@@ -161,8 +166,10 @@ class Location(Score):
         """The position of each key, so that a window of keys keeps knowing where it is."""
         end = start + keys.shape[-2]
         if end > self.longest:
-            raise ShapeError(f"the score 'location' knows {self.longest} positions; the source has {end}.",
-                             hint=f"Write longest = {end} or more in its table, or shorten the source.")
+            raise ShapeError(
+                f"the score 'location' knows {self.longest} positions; the source has {end}.",
+                hint=f"Write longest = {end} or more in its table, or shorten the source.",
+            )
         places = torch.arange(start, end, dtype=torch.float32, device=keys.device).unsqueeze(-1)
         return places.expand(*keys.shape[:-1], 1)
 

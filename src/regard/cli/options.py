@@ -8,5 +8,7 @@ import typer
 
 Settings = Annotated[
     list[str] | None,
-    typer.Option("-s", "--set", metavar="KEY=VALUE", help="Change one setting, as in -s encode.layers=2. May be repeated."),
+    typer.Option(
+        "-s", "--set", metavar="KEY=VALUE", help="Change one setting, as in -s encode.layers=2. May be repeated."
+    ),
 ]

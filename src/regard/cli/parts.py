@@ -9,7 +9,9 @@ import typer
 
 
 def parts(
-    kind: Annotated[str | None, typer.Argument(help="score, scope, choice, encode, predict, ... Without it, all.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help="score, scope, choice, encode, predict, ... Without it, all.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Every registered part with its settings.

@@ -56,6 +56,8 @@ class Learned(nn.Module):
         """The vectors of positions start .. start + count - 1."""
         longest = self.table.shape[0]
         if start + count > longest:
-            raise ShapeError(f"learned positions end at {longest}; the sequence has {start + count}.",
-                             hint=f"Write longest = {start + count} or more in its table, or part = \"sinusoid\".")
+            raise ShapeError(
+                f"learned positions end at {longest}; the sequence has {start + count}.",
+                hint=f'Write longest = {start + count} or more in its table, or part = "sinusoid".',
+            )
         return self.table[start : start + count]

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from regard import masks
 from regard.errors import ShapeError
 from regard.registry import part
-from regard.types import Count, Memory, Padded, Share, Widths
+from regard.types import Count, Memory, Padded, Share, Whole, Widths
 
 
 class GatedConvolution(nn.Module):
@@ -37,12 +37,15 @@ class ConvolutionEncoder(nn.Module):
         dropout: share of the numbers dropped in training.
     """
 
-    def __init__(self, width: int, *, hidden: int = 0, layers: Count = 3, kernel: Count = 3,
-                 dropout: Share = 0.0) -> None:
+    def __init__(
+        self, width: int, *, hidden: Whole = 0, layers: Count = 3, kernel: Count = 3, dropout: Share = 0.0
+    ) -> None:
         super().__init__()
         if kernel % 2 == 0:
-            raise ShapeError(f"a convolution needs an odd kernel, to stay centred on its word; this one is {kernel}.",
-                             hint=f"Write kernel = {kernel + 1}.")
+            raise ShapeError(
+                f"a convolution needs an odd kernel, to stay centred on its word; this one is {kernel}.",
+                hint=f"Write kernel = {kernel + 1}.",
+            )
         hidden = hidden or width
         self.enter = nn.Linear(width, hidden)
         self.layers = nn.ModuleList(GatedConvolution(hidden, kernel, dropout) for _ in range(layers))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -19,7 +21,7 @@ class Shrink(nn.Module):
         self.convolve = nn.Conv2d(inputs, outputs, 3, stride=2, padding=1)
         self.norm = nn.LayerNorm(outputs)
 
-    def forward(self, data: Float[Tensor, "B C h w"], mask: Bool[Tensor, "B h w"]) -> Float[Tensor, "B D i j"]:
+    def forward(self, data: Float[Tensor, "B C h w"], mask: Bool[Tensor, "B i j"]) -> Float[Tensor, "B D i j"]:
         """`mask` is the mask of the result."""
         cells = self.norm(self.convolve(data).movedim(1, -1)).movedim(-1, 1)
         return F.relu(cells) * mask.unsqueeze(1)
@@ -39,7 +41,7 @@ class GridEncoder(nn.Module):
     def __init__(self, width: int, *, hidden: Count = 64, layers: Count = 3) -> None:
         super().__init__()
         widths = [width] + [max(1, hidden >> (layers - 1 - layer)) for layer in range(layers)]
-        self.layers = nn.ModuleList(Shrink(*pair) for pair in zip(widths[:-1], widths[1:], strict=True))
+        self.layers = nn.ModuleList(Shrink(*pair) for pair in pairwise(widths))
         self.widths = Widths(keys=hidden, values=hidden, summary=hidden)
 
     def forward(self, source: Grid) -> Memory:

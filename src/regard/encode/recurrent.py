@@ -21,7 +21,7 @@ from regard.types import Count, Memory, Padded, Recurrent, Share, Widths
 
 Cell = Literal["tanh", "gru", "lstm"]
 Direction = Literal["forward", "backward", "both", "bottom"]
-_CELLS: dict[str, type[nn.RNNBase]] = {"tanh": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+_CELLS: dict[str, type[nn.RNN | nn.GRU | nn.LSTM]] = {"tanh": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class Layer(nn.Module):
@@ -108,7 +108,10 @@ class RecurrentEncoder(nn.Module):
             width = 2 * hidden if bottom else hidden
         self.halves = direction == "both" or (self.google and layers == 1)
         self.widths = Widths(
-            keys=width, values=width, summary=width // 2 if self.halves else width, final=(hidden,) * layers,
+            keys=width,
+            values=width,
+            summary=width // 2 if self.halves else width,
+            final=(hidden,) * layers,
             cells=cell == "lstm",
         )
 

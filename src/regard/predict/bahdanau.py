@@ -1,4 +1,4 @@
-"""Bahdanau's decoder: ask with the state *before* the step, then step with what was found (2014, A.2.2)."""
+"""Bahdanau's decoder: ask with the state *before* the step, then step with what was looks.width (2014, A.2.2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required
 from regard.registry import Maker, maker, part
-from regard.types import Count, Share, Widths
+from regard.types import Attends, Count, Share, Widths
 
 
 @part("predict", "bahdanau")
@@ -44,11 +44,11 @@ class Bahdanau(RecurrentDecoder):
     ) -> None:
         super().__init__()
         self.embed = embed(size)
-        self.attend = required(attend, "bahdanau")(hidden, memory.keys, memory.values)
-        found = self.attend.width
-        self.cells = nn.ModuleList([cell((self.embed.width, found), hidden)])
+        looks: Attends = required(attend, "bahdanau")(hidden, memory.keys, memory.values)
+        self.attend = looks
+        self.cells = nn.ModuleList([cell((self.embed.width, looks.width), hidden)])
         self.bridge = first_state(bridge, memory, self.cells)
-        self.readout = readout(hidden + self.embed.width + found, self.embed)
+        self.readout = readout(hidden + self.embed.width + looks.width, self.embed)
         self.reads_previous, self.dropout = state == "previous", dropout
 
     def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:

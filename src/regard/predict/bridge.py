@@ -33,9 +33,10 @@ class Copy(nn.Module):
         super().__init__()
         if memory.final != widths or (cells and not memory.cells):
             raise ShapeError(
-                f"the bridge 'copy' needs encoder layers like the decoder's: the encoder ends with {_tell(memory.final, memory.cells)}, "
-                f"the decoder starts with {_tell(widths, cells)}.",
-                hint="Give both the same layers, hidden and cell, or write part = \"project\" for the bridge.")
+                f"the bridge 'copy' needs encoder layers like the decoder's: the encoder ends with "
+                f"{_tell(memory.final, memory.cells)}, the decoder starts with {_tell(widths, cells)}.",
+                hint='Give both the same layers, hidden and cell, or write part = "project" for the bridge.',
+            )
         self.cells = cells
 
     def forward(self, memory: Memory) -> tuple[Recurrent, ...]:

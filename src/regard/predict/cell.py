@@ -6,12 +6,14 @@ depend on the recurrence is projected for all steps at once: `cell.project[0](wo
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.registry import part
-from regard.types import Recurrent
+from regard.types import Modules, Recurrent
 
 
 class Cell(nn.Module):
@@ -23,11 +25,10 @@ class Cell(nn.Module):
     def __init__(self, inputs: tuple[int, ...], width: int) -> None:
         super().__init__()
         self.width = width
-        self.project = nn.ModuleList(
-            nn.Linear(size, self.gates * width, bias=number == 0) for number, size in enumerate(inputs)
-        )
+        projections = [nn.Linear(size, self.gates * width, bias=number == 0) for number, size in enumerate(inputs)]
+        self.project: Modules = nn.ModuleList(projections)
         self.recur = nn.Linear(width, self.gates * width)
-        for projection in self.project:
+        for projection in projections:
             nn.init.xavier_uniform_(projection.weight)
         for block in self.recur.weight.data.chunk(self.gates):
             nn.init.orthogonal_(block)
@@ -101,5 +102,5 @@ class Lstm(Cell):
     def forward(self, projected: Float[Tensor, "B G"], state: Recurrent) -> Recurrent:
         """One step."""
         enter, forget, new, leave = (projected + self.recur(state.hidden)).chunk(4, -1)
-        kept = torch.sigmoid(forget) * state.cell + torch.sigmoid(enter) * torch.tanh(new)
+        kept = torch.sigmoid(forget) * cast(Tensor, state.cell) + torch.sigmoid(enter) * torch.tanh(new)
         return Recurrent(torch.sigmoid(leave) * torch.tanh(kept), kept)

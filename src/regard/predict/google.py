@@ -1,4 +1,4 @@
-"""Google's decoder: the bottom layer asks, every layer gets the context, upper layers have skips (Wu 2016, section 3)."""
+"""Google's decoder: the bottom layer asks, every layer gets the context, upper layers have skips (Wu 2016)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required
 from regard.registry import Maker, maker, part
-from regard.types import Attended, Count, Memory, Recurrent, Share, Widths
+from regard.types import Attended, Attends, Count, Memory, Recurrent, Share, Widths
 
 
 @part("predict", "google")
@@ -22,8 +22,8 @@ class Google(RecurrentDecoder):
         hidden: the width of the states.
         layers: how many stand on one another.
         cell: the recurrent cell.
-        context: what the layers above the bottom one read: "held", found with the bottom state of the step
-            before (the paper; gnmt in its reference code), or "fresh", found with the one just made (gnmt_v2).
+        context: what the layers above the bottom one read: "held", looks.width with the bottom state of the step
+            before (the paper; gnmt in its reference code), or "fresh", looks.width with the one just made (gnmt_v2).
         residual: add what a layer reads from below (without the context) to its output, from the second layer on.
         bridge: how the encoder's end starts the decoder.
         readout: from the top state to the vocabulary.
@@ -49,10 +49,10 @@ class Google(RecurrentDecoder):
         super().__init__()
         self.embed, self.dropout = embed(size), dropout
         self.fresh, self.residual = context == "fresh", residual
-        self.attend = required(attend, "google")(hidden, memory.keys, memory.values)
-        found = self.attend.width
+        looks: Attends = required(attend, "google")(hidden, memory.keys, memory.values)
+        self.attend = looks
         self.cells = nn.ModuleList(
-            cell((hidden if layer else self.embed.width, found), hidden) for layer in range(layers)
+            cell((hidden if layer else self.embed.width, looks.width), hidden) for layer in range(layers)
         )
         self.bridge = first_state(bridge, memory, self.cells)
         self.readout = readout(hidden, self.embed)
@@ -61,7 +61,8 @@ class Google(RecurrentDecoder):
         """With a fresh context the bottom layer reads the one of the step before; at first there is none."""
         if not self.fresh:
             return state
-        return replace(state, feed=memory.summary.new_zeros(memory.summary.shape[0], self.attend.width))
+        width = self.cells[0].project[1].in_features
+        return replace(state, feed=memory.summary.new_zeros(memory.summary.shape[0], width))
 
     def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
         """Ask before the bottom layer steps (held) or after it (fresh); then climb."""
@@ -78,7 +79,9 @@ class Google(RecurrentDecoder):
     def _bottom(self, projected: Tensor, context: Tensor | None, state: RecurrentState) -> Recurrent:
         return self.cells[0](projected + self.cells[0].project[1](context), state.layers[0])
 
-    def _climb(self, bottom: Recurrent, looked: Attended, state: RecurrentState) -> tuple[Tensor, tuple[Recurrent, ...]]:
+    def _climb(
+        self, bottom: Recurrent, looked: Attended, state: RecurrentState
+    ) -> tuple[Tensor, tuple[Recurrent, ...]]:
         context, below, after = looked.context[:, 0], bottom.hidden, [bottom]
         for cell, before in zip(list(self.cells)[1:], state.layers[1:], strict=True):
             read = F.dropout(below, self.dropout, self.training)

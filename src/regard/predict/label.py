@@ -46,7 +46,7 @@ class Label(nn.Module):
             self.attend = required(attend, "label")(memory.keys, memory.keys, memory.values)
             width = queries * self.attend.width
         else:
-            refused(attend, f"a label with pool = \"{pool}\"")
+            refused(attend, f'a label with pool = "{pool}"')
         self.score = nn.Linear(width, size)
 
     def forward(self, memory: Memory) -> Labelled:

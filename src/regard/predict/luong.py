@@ -7,9 +7,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, Stack, first_state, required
+from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required, stacked
 from regard.registry import Maker, maker, part
-from regard.types import Count, Memory, Share, Widths
+from regard.types import Attends, Count, Memory, Share, Widths
 
 
 @part("predict", "luong")
@@ -45,16 +45,12 @@ class Luong(RecurrentDecoder):
         super().__init__()
         self.embed, self.feeding, self.dropout = embed(size), feeding, dropout
         inputs = (self.embed.width, hidden) if feeding else (self.embed.width,)
-        self.stack = Stack(cell, inputs, hidden, layers, dropout)
-        self.attend = required(attend, "luong")(hidden, memory.keys, memory.values)
-        self.join = nn.Linear(self.attend.width + hidden, hidden, bias=False)
+        self.cells = stacked(cell, inputs, hidden, layers)
+        looks: Attends = required(attend, "luong")(hidden, memory.keys, memory.values)
+        self.attend = looks
+        self.join = nn.Linear(looks.width + hidden, hidden, bias=False)
         self.bridge = first_state(bridge, memory, self.cells)
         self.readout = readout(hidden, self.embed)
-
-    @property
-    def cells(self) -> nn.ModuleList:  # type: ignore[override]
-        """The cells of the stack."""
-        return self.stack.cells
 
     def begin(self, memory: Memory, state: RecurrentState) -> RecurrentState:
         """The attentional vector before the first step is zero."""
@@ -66,7 +62,7 @@ class Luong(RecurrentDecoder):
         """Step, ask, join."""
         if self.feeding:
             projected = projected + self.cells[0].project[1](state.feed)
-        layers = self.stack(projected, state.layers)
+        layers = self.climb(projected, state.layers)
         top = layers[-1].hidden
         looked = self.ask(top, state, real)
         vector = torch.tanh(self.join(torch.cat((looked.context[:, 0], top), -1)))

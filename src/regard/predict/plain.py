@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, Stack, first_state, refused
+from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, refused, stacked
 from regard.registry import Maker, maker, part
 from regard.types import Count, Share, Widths
 
@@ -44,16 +44,11 @@ class Plain(RecurrentDecoder):
         super().__init__()
         refused(attend, "the decoder 'plain'")
         self.embed, self.dropout, self.attend = embed(size), dropout, None
-        self.stack = Stack(cell, (self.embed.width,), hidden, layers, dropout)
+        self.cells = stacked(cell, (self.embed.width,), hidden, layers)
         self.bridge = first_state(bridge, memory, self.cells)
         self.readout = readout(hidden, self.embed)
 
-    @property
-    def cells(self) -> nn.ModuleList:  # type: ignore[override]
-        """The cells of the stack."""
-        return self.stack.cells
-
     def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
         """Step."""
-        layers = self.stack(projected, state.layers)
+        layers = self.climb(projected, state.layers)
         return Advanced(layers[-1].hidden, replace(state, layers=layers))

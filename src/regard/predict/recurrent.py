@@ -17,7 +17,20 @@ from torch.nn import functional as F
 
 from regard.errors import UsageError
 from regard.registry import Maker
-from regard.types import Attended, Memory, Padded, Prepared, Recurrent, State, Stepped, Taught, Widths
+from regard.types import (
+    Attended,
+    Attends,
+    Embeds,
+    Memory,
+    Modules,
+    Padded,
+    Prepared,
+    Recurrent,
+    State,
+    Stepped,
+    Taught,
+    Widths,
+)
 
 
 @dataclass(frozen=True)
@@ -42,18 +55,20 @@ class RecurrentDecoder(nn.Module):
     """A decoder that goes word by word. A wiring builds its layers, then says `begin` and `advance`."""
 
     attends: ClassVar[bool] = True
-    embed: nn.Module
-    cells: nn.ModuleList
+    embed: Embeds
+    cells: Modules
     bridge: nn.Module
     readout: nn.Module
-    attend: nn.Module | None
+    attend: Attends | None
     dropout: float
 
     def begin(self, memory: Memory, state: RecurrentState) -> RecurrentState:
         """The first state; a wiring that feeds something adds it here."""
         return state
 
-    def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Bool[Tensor, " B"] | None) -> Advanced:
+    def advance(
+        self, word: Tensor, projected: Tensor, state: RecurrentState, real: Bool[Tensor, " B"] | None
+    ) -> Advanced:
         """One step from the previous word's vector and its product with the first layer's matrix."""
         raise TypeError(f"{type(self).__name__} does not say how it advances")
 
@@ -88,47 +103,49 @@ class RecurrentDecoder(nn.Module):
         marks = None if real is None else real.unsqueeze(1)
         return self.attend(query.unsqueeze(1), state.memory, start=state.step, real=marks)
 
-    def _read(self, features: Tensor) -> Tensor:
-        return self.readout(F.dropout(features, self.dropout, self.training))
-
-
-def _join(steps: Sequence[Attended]) -> Attended:
-    """Single looks, one after the other, as one look with many queries."""
-    return Attended(torch.cat([one.context for one in steps], -2), lambda: torch.cat([one.weights for one in steps], -2))
-
-
-def required(attend: Maker | None, wiring: str) -> Maker:
-    """The attention a wiring cannot do without."""
-    if attend is None:
-        raise UsageError(f"the decoder '{wiring}' attends, and the recipe has no [attend] table.",
-                         hint="Add [attend] with part = \"attention\", or write part = \"plain\" in [predict].")
-    return attend
-
-
-def refused(attend: Maker | None, what: str) -> None:
-    """Say so where an attention is given to something that has no use for it."""
-    if attend is not None:
-        raise UsageError(f"{what} does not attend, and the recipe has an [attend] table.",
-                         hint="Take the [attend] table out, or choose another part in [predict].")
-
-
-class Stack(nn.Module):
-    """Recurrent cells one on another, for wirings whose layers above the first read only the layer below."""
-
-    def __init__(self, cell: Maker, inputs: tuple[int, ...], hidden: int, layers: int, dropout: float) -> None:
-        super().__init__()
-        self.cells = nn.ModuleList(cell((hidden,) if layer else inputs, hidden) for layer in range(layers))
-        self.dropout = dropout
-
-    def forward(self, projected: Float[Tensor, "B G"], layers: tuple[Recurrent, ...]) -> tuple[Recurrent, ...]:
-        """One step of every layer; `projected` is the first layer's projected input."""
+    def climb(self, projected: Float[Tensor, "B G"], layers: tuple[Recurrent, ...]) -> tuple[Recurrent, ...]:
+        """One step of stacked cells; `projected` is the first layer's projected input."""
         after = [self.cells[0](projected, layers[0])]
         for cell, before in zip(list(self.cells)[1:], layers[1:], strict=True):
             below = F.dropout(after[-1].hidden, self.dropout, self.training)
             after.append(cell(cell.project[0](below), before))
         return tuple(after)
 
+    def _read(self, features: Tensor) -> Tensor:
+        return self.readout(F.dropout(features, self.dropout, self.training))
 
-def first_state(bridge: Maker, memory: Widths, cells: nn.ModuleList) -> nn.Module:
+
+def _join(steps: Sequence[Attended]) -> Attended:
+    """Single looks, one after the other, as one look with many queries."""
+    return Attended(
+        torch.cat([one.context for one in steps], -2), lambda: torch.cat([one.weights for one in steps], -2)
+    )
+
+
+def required(attend: Maker | None, wiring: str) -> Maker:
+    """The attention a wiring cannot do without."""
+    if attend is None:
+        raise UsageError(
+            f"the decoder '{wiring}' attends, and the recipe has no [attend] table.",
+            hint='Add [attend] with part = "attention", or write part = "plain" in [predict].',
+        )
+    return attend
+
+
+def refused(attend: Maker | None, what: str) -> None:
+    """Say so where an attention is given to something that has no use for it."""
+    if attend is not None:
+        raise UsageError(
+            f"{what} does not attend, and the recipe has an [attend] table.",
+            hint="Take the [attend] table out, or choose another part in [predict].",
+        )
+
+
+def stacked(cell: Maker, inputs: tuple[int, ...], hidden: int, layers: int) -> nn.ModuleList:
+    """Cells one on another; those above the first read only the layer below (see `RecurrentDecoder.climb`)."""
+    return nn.ModuleList(cell((hidden,) if layer else inputs, hidden) for layer in range(layers))
+
+
+def first_state(bridge: Maker, memory: Widths, cells: Modules) -> nn.Module:
     """The bridge that fits these cells."""
     return bridge(memory, tuple(cell.width for cell in cells), cells[0].keeps)

@@ -17,7 +17,7 @@ from regard.errors import UsageError
 from regard.predict.recurrent import required
 from regard.registry import Maker, maker, part
 from regard.sublayers import FeedForward, Norm, Residual
-from regard.types import Attended, Count, Memory, Padded, Prepared, Share, State, Stepped, Taught, Widths
+from regard.types import Attended, Count, Memory, Modules, Padded, Prepared, Share, State, Stepped, Taught, Widths
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,23 @@ class TransformerState(State):
 class DecoderLayer(nn.Module):
     """Self-attention, attention over the memory, feed-forward, each with its skip and norm."""
 
-    def __init__(self, width: int, memory: Widths, attend: Maker, self_attend: Maker, feed: FeedForward, norm: Norm,
-                 dropout: float) -> None:
+    def __init__(
+        self,
+        width: int,
+        memory: Widths,
+        attend: Maker,
+        self_attend: Maker,
+        feed: FeedForward,
+        norm: Norm,
+        dropout: float,
+    ) -> None:
         super().__init__()
         self.self_attend = self_attend(width, width, width)
         if any(getattr(module, "sequential", False) for module in self.self_attend.modules()):
-            raise UsageError("the gates of [predict.self_attend] read their neighbours, and so would see the future.",
-                             hint="Take the encode table out of its choice: then each key is judged by itself.")
+            raise UsageError(
+                "the gates of [predict.self_attend] read their neighbours, and so would see the future.",
+                hint="Take the encode table out of its choice: then each key is judged by itself.",
+            )
         self.attend = attend(width, memory.keys, memory.values)
         self.feed = feed
         self.around_self, self.around_attend, self.around_feed = (Residual(width, norm, dropout) for _ in range(3))
@@ -103,7 +113,7 @@ class TransformerDecoder(nn.Module):
         self.embed = embed(size)
         width = self.embed.width
         cross = required(attend, "transformer")
-        self.layers = nn.ModuleList(
+        self.layers: Modules = nn.ModuleList(
             DecoderLayer(width, memory, cross, self_attend, FeedForward(width, feed, dropout), norm, dropout)
             for _ in range(layers)
         )

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required
 from regard.registry import Maker, maker, part
-from regard.types import Count, Recurrent, Share, Widths
+from regard.types import Attends, Count, Recurrent, Share, Widths
 
 
 @part("predict", "tutorial")
@@ -41,9 +41,10 @@ class Tutorial(RecurrentDecoder):
     ) -> None:
         super().__init__()
         self.embed, self.dropout = embed(size), dropout
-        self.attend = required(attend, "tutorial")(self.embed.width + hidden, memory.keys, memory.values)
+        looks: Attends = required(attend, "tutorial")(self.embed.width + hidden, memory.keys, memory.values)
+        self.attend = looks
         # The word's part of W [word; context] stands outside the loop, as every cell's first input does.
-        self.combine = nn.Linear(self.attend.width, hidden, bias=False)
+        self.combine = nn.Linear(looks.width, hidden, bias=False)
         self.cells = nn.ModuleList([_Combined(cell, self.embed.width, hidden)])
         self.bridge = first_state(bridge, memory, self.cells)
         self.readout = readout(hidden, self.embed)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.registry import part
-from regard.types import Count
+from regard.types import Embeds, Whole
 
 Features = Float[Tensor, "*B F"]
 Logits = Float[Tensor, "*B V"]
@@ -18,7 +18,7 @@ Logits = Float[Tensor, "*B V"]
 class Linear(nn.Module):
     """W f + b."""
 
-    def __init__(self, inputs: int, embed: nn.Module) -> None:
+    def __init__(self, inputs: int, embed: Embeds) -> None:
         super().__init__()
         self.score = nn.Linear(inputs, embed.size)
 
@@ -31,7 +31,7 @@ class Linear(nn.Module):
 class Tied(nn.Module):
     """E f + b, with E the table that embeds the target: what a piece means going in, it means coming out."""
 
-    def __init__(self, inputs: int, embed: nn.Module) -> None:
+    def __init__(self, inputs: int, embed: Embeds) -> None:
         super().__init__()
         self.table = embed.table
         self.fit = nn.Identity() if inputs == embed.width else nn.Linear(inputs, embed.width, bias=False)
@@ -50,9 +50,9 @@ class Maxout(nn.Module):
         hidden: numbers after the maximum; 0 takes half the features.
     """
 
-    def __init__(self, inputs: int, embed: nn.Module, *, hidden: int = 0) -> None:
+    def __init__(self, inputs: int, embed: Embeds, *, hidden: Whole = 0) -> None:
         super().__init__()
-        width: Count = hidden or max(1, inputs // 2)
+        width = hidden or max(1, inputs // 2)
         self.pairs = nn.Linear(inputs, 2 * width)
         self.score = nn.Linear(width, embed.size)
 

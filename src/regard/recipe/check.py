@@ -1,4 +1,4 @@
-"""Checking a recipe against the constructors it names, before anything is built. Every mistake is told, not only the first."""
+"""Checking a recipe against the constructors it names, before anything is built. Every mistake is told at once."""
 
 from __future__ import annotations
 
@@ -47,8 +47,14 @@ def _filled(setting: Setting, table: Table, key: str, problems: list[Problem]) -
         return None
     if isinstance(written, Leaf):
         if not isinstance(written.value, str):
-            problems.append(Problem(written.where, key, f"expected a {setting.kind}; found {_show(written.value)}.",
-                                    f"Write a table [{key}] with part = \"...\", or the part's name."))
+            problems.append(
+                Problem(
+                    written.where,
+                    key,
+                    f"expected {_a(setting.kind)}; found {_show(written.value)}.",
+                    f'Write a table [{key}] with part = "...", or the part\'s name.',
+                )
+            )
             return None
         written = Table(written.where, {"part": written})
     default = _default(setting, table.where)
@@ -84,8 +90,14 @@ def _plain(setting: Setting, written: Leaf | Table, key: str, problems: list[Pro
         # Through JSON, where strict checking lets a list be a tuple and a whole number a number, and no more.
         return TypeAdapter(setting.type).validate_json(json.dumps(written.value, default=str), strict=True)
     except ValidationError:
-        problems.append(Problem(written.where, key, f"expected {expected}; found {_show(written.value)}.",
-                                _instead(setting, written.value)))
+        problems.append(
+            Problem(
+                written.where,
+                key,
+                f"expected {expected}; found {_show(written.value)}.",
+                _instead(setting, written.value),
+            )
+        )
         return setting.default
 
 
@@ -94,9 +106,15 @@ def _describe(kind: Any) -> str:
     if typing.get_origin(kind) is Literal:
         return "one of " + ", ".join(json.dumps(option) for option in typing.get_args(kind))
     if typing.get_origin(kind) is typing.Annotated:
-        bounds = [f"{_BOUNDS[type(b)][0]} {getattr(b, _BOUNDS[type(b)][1])}" for b in kind.__metadata__ if type(b) in _BOUNDS]
+        bounds = [
+            f"{_BOUNDS[type(b)][0]} {getattr(b, _BOUNDS[type(b)][1])}" for b in kind.__metadata__ if type(b) in _BOUNDS
+        ]
         return " ".join((_describe(kind.__origin__), " and ".join(bounds))).strip()
     return _WORDS.get(kind, str(kind))
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeio" else f"a {noun}"
 
 
 def _show(value: Any) -> str:
@@ -114,25 +132,46 @@ def _instead(setting: Setting, value: Any = None) -> str | None:
 def _unknown_part(kind: str, table: Table, key: str, known: list[str]) -> Problem:
     written = table.entries.get("part")
     if written is None:
-        return Problem(table.where, key or kind, f"the table does not say which {kind} it is; there are {', '.join(known)}.",
-                       f"Write part = \"{known[0]}\"." if known else None)
+        return Problem(
+            table.where,
+            key or kind,
+            f"the table does not say which {kind} it is; there are {', '.join(known)}.",
+            f'Write part = "{known[0]}".' if known else None,
+        )
     value = written.value if isinstance(written, Leaf) else "a table"
-    return Problem(written.where, f"{key}.part".lstrip("."), f"no {kind} is called '{value}'; there are {', '.join(known)}.",
-                   did_you_mean(str(value), known))
+    return Problem(
+        written.where,
+        f"{key}.part".lstrip("."),
+        f"no {kind} is called '{value}'; there are {', '.join(known)}.",
+        did_you_mean(str(value), known),
+    )
 
 
 def _unknown_setting(kind: str, name: str, written: str, entry: Leaf | Table, key: str, cls: type) -> Problem:
     full = f"{key}.{written}".lstrip(".")
     if written in given(cls):
-        return Problem(entry.where, full, f"the {kind} '{name}' is given '{written}' by its owner; a recipe cannot set it.",
-                       "Take the line out.")
+        return Problem(
+            entry.where,
+            full,
+            f"the {kind} '{name}' is given '{written}' by its owner; a recipe cannot set it.",
+            "Take the line out.",
+        )
     known = list(settings(cls))
-    return Problem(entry.where, full, f"the {kind} '{name}' has no setting '{written}'; it has {', '.join(known) or 'none'}.",
-                   did_you_mean(written, known))
+    return Problem(
+        entry.where,
+        full,
+        f"the {kind} '{name}' has no setting '{written}'; it has {', '.join(known) or 'none'}.",
+        did_you_mean(written, known),
+    )
 
 
 def _missing(setting: Setting, table: Table, key: str) -> Problem:
     if setting.kind is not None:
         known = ", ".join(names(setting.kind))
-        return Problem(table.where, key, f"missing; it names a {setting.kind}: {known}.", f"Add a table [{key}] with part = \"...\".")
+        return Problem(
+            table.where,
+            key,
+            f"missing; it names {_a(setting.kind)}: {known}.",
+            f'Add a table [{key}] with part = "...".',
+        )
     return Problem(table.where, key, f"missing; expected {_describe(setting.type)}.")

@@ -15,21 +15,29 @@ from regard.recipe.tree import Leaf, Table, lay_over, nest
 # Every recipe that comes with Regard, by name.
 NAMED: dict[str, Path] = {
     entry.name.removesuffix(".toml"): Path(str(entry))
-    for entry in sorted(resources.files("regard").joinpath("recipes").iterdir(), key=lambda found: found.name)
+    for entry in sorted(
+        resources.files("regard").joinpath("recipes").iterdir(), key=lambda found: found.name.split(".")[0]
+    )
     if entry.name.endswith(".toml")
 }
-_HEADER = re.compile(r"^\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$")
+_HEADER = re.compile(r"^\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"^\s*([A-Za-z0-9_.\- \"]+?)\s*=")
 
 
-def read(recipe: str | Path, overrides: Sequence[str] = ()) -> Table:
-    """The tree of a recipe given by name or file, with what it extends below it and overrides above it."""
-    problems: list[Problem] = []
-    tree = _follow(find(recipe), (), problems)
+def read(recipe: str | Path, overrides: Sequence[str] = (), problems: list[Problem] | None = None) -> Table:
+    """The tree of a recipe given by name or file, with what it extends below it and overrides above it.
+
+    Overrides that cannot be read go to `problems`, so that they are told beside the recipe's other mistakes; a
+    file that cannot be read is told at once, since whatever it lacks would be told as a mistake too.
+    """
+    told = [] if problems is None else problems
+    tree = _follow(find(recipe), (), told)
+    if told:
+        raise RecipeError(told)
     for text in overrides:
-        tree = _overridden(tree, text, problems)
-    if problems:
-        raise RecipeError(problems)
+        tree = _overridden(tree, text, told)
+    if told and problems is None:
+        raise RecipeError(told)
     return tree
 
 
@@ -52,7 +60,9 @@ def _follow(path: Path, seen: tuple[Path, ...], problems: list[Problem]) -> Tabl
     if base is None:
         return tree
     if not isinstance(base, Leaf) or not isinstance(base.value, str):
-        problems.append(Problem(base.where, "extends", "expected the name or file of a recipe.", 'Write extends = "rnnsearch".'))
+        problems.append(
+            Problem(base.where, "extends", "expected the name or file of a recipe.", 'Write extends = "rnnsearch".')
+        )
         return tree
     if path.resolve() in seen:
         chain = " -> ".join(each.stem for each in (*seen, path))
@@ -69,12 +79,13 @@ def _follow(path: Path, seen: tuple[Path, ...], problems: list[Problem]) -> Tabl
 
 
 def _parse(path: Path, problems: list[Problem]) -> Table:
+    text = ""
     try:
         text = path.read_text(encoding="utf-8")
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
-        problems.append(Problem(f"{path}:{line[1] if line else '?'}", "TOML", f"{error}."))
+        problems.append(Problem(f"{path}:{line[1] if line else len(text.splitlines())}", "TOML", f"{error}."))
         return Table(str(path))
     except UnicodeDecodeError as error:
         problems.append(Problem(str(path), "TOML", f"not UTF-8 at byte {error.start}.", "Save the file as UTF-8."))
@@ -104,7 +115,9 @@ def _placed(values: dict[str, Any], at: tuple[str, ...], path: str, lines: dict[
     entries: dict[str, Leaf | Table] = {}
     for key, value in values.items():
         here = (*at, key)
-        entries[key] = _placed(value, here, path, lines) if isinstance(value, dict) else Leaf(value, _where(here, path, lines))
+        entries[key] = (
+            _placed(value, here, path, lines) if isinstance(value, dict) else Leaf(value, _where(here, path, lines))
+        )
     return Table(_where(at, path, lines), entries)
 
 

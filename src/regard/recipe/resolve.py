@@ -40,8 +40,8 @@ class Recipe:
 
 def resolve(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     """Read a recipe by name or file, check all of it, and fill in every default."""
-    tree = read(recipe, overrides)
     problems: list[Problem] = []
+    tree = read(recipe, overrides, problems)
     about = describe(tree.entries.pop("about", None), problems)
     tree.entries.setdefault("part", Leaf("flow", tree.where))
     maker = check("model", tree, "", problems)
@@ -56,14 +56,21 @@ def describe(entry: Leaf | Table | None, problems: list[Problem]) -> About:
     if entry is None:
         return About()
     if isinstance(entry, Leaf):
-        problems.append(Problem(entry.where, "about", "expected a table.", "Write [about] above title = \"...\"."))
+        problems.append(Problem(entry.where, "about", "expected a table.", 'Write [about] above title = "...".'))
         return About()
     texts: dict[str, str] = {}
     for key, leaf in entry.entries.items():
         if key not in known:
-            problems.append(Problem(leaf.where, f"about.{key}", f"no such entry; there are {', '.join(known)}.", did_you_mean(key, known)))
+            problems.append(
+                Problem(
+                    leaf.where,
+                    f"about.{key}",
+                    f"no such entry; there are {', '.join(known)}.",
+                    did_you_mean(key, known),
+                )
+            )
         elif not isinstance(leaf, Leaf) or not isinstance(leaf.value, str):
-            problems.append(Problem(leaf.where, f"about.{key}", "expected a text.", f"Write {key} = \"...\"."))
+            problems.append(Problem(leaf.where, f"about.{key}", "expected a text.", f'Write {key} = "...".'))
         else:
             texts[key] = leaf.value
     return About(**texts)

@@ -15,7 +15,7 @@ _COMMENT_AT = 36
 def write(recipe: Recipe) -> str:
     """The recipe as TOML."""
     lines = _settings(recipe.model)
-    lines += ["", "[about]", *(f"{key} = {toml(value)}" for key, value in asdict(recipe.about).items() if value)]
+    lines += ["", "[about]", *(f"{key} = {toml(value)}" for key, value in asdict(recipe.about).items())]
     for name, value in recipe.model.settings.items():
         if isinstance(value, Maker):
             lines += _table(name, value)
@@ -52,4 +52,4 @@ def toml(value: Any) -> str:
         return "[" + ", ".join(map(toml, value)) + "]"
     if isinstance(value, float):
         return repr(value)
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which TOML forbids and JSON does not

@@ -1,8 +1,8 @@
 """Watching a model: every weight it looks with, without a flag anywhere in it.
 
-    with regard.watch(model) as seen:
-        model.teach(batch)
-    seen.weights("cross")            # B H T S, of the last layer
+with regard.watch(model) as seen:
+    model.teach(batch)
+seen.weights("cross")            # B H T S, of the last layer
 """
 
 from __future__ import annotations
@@ -37,21 +37,25 @@ class Seen:
     def __init__(self, places: dict[int, tuple[str, int]]) -> None:
         self.looks: list[Look] = []
         self._places = places
+        self._alive: list[nn.Module] = []  # an id is a name only while its owner lives
 
     def hear(self, event: Looked) -> None:
         """Note one look; an attention outside the model is of kind "attention"."""
-        kind, layer = self._places.setdefault(id(event.module), ("attention", self._outside()))
+        if id(event.module) not in self._places:
+            self._places[id(event.module)] = ("attention", len(self._alive))
+            self._alive.append(event.module)
+        kind, layer = self._places[id(event.module)]
         weights = event.weights if event.weights.dim() == 4 else event.weights.unsqueeze(1)
         self.looks.append(Look(kind, layer, event.start, weights))
-
-    def _outside(self) -> int:
-        return sum(kind == "attention" for kind, _ in self._places.values())
 
     @property
     def kinds(self) -> dict[str, int]:
         """The kinds of attention that were seen, and how many layers of each."""
-        return {kind: len({look.layer for look in self.looks if look.kind == kind})
-                for kind in KINDS if any(look.kind == kind for look in self.looks)}
+        return {
+            kind: len({look.layer for look in self.looks if look.kind == kind})
+            for kind in KINDS
+            if any(look.kind == kind for look in self.looks)
+        }
 
     def weights(self, kind: str = "cross", layer: int = -1) -> Float[Tensor, "B H T K"]:
         """All queries of one layer, in order of their steps; keys that came later have weight zero."""
@@ -62,8 +66,10 @@ class Seen:
             raise UsageError(f"the record has {len(layers)} layers of {kind} attention; asked for number {layer}.")
         looks = [look.weights for look in self.looks if look.kind == kind and look.layer == layers[layer]]
         if len({weights.shape[0] for weights in looks}) > 1:
-            raise UsageError("the rows changed while watching, so the steps cannot be joined.",
-                             hint="Watch one batch at a time; a search returns its own record.")
+            raise UsageError(
+                "the rows changed while watching, so the steps cannot be joined.",
+                hint="Watch one batch at a time; a search returns its own record.",
+            )
         longest = max(weights.shape[-1] for weights in looks)
         return torch.cat([nn.functional.pad(weights, (0, longest - weights.shape[-1])) for weights in looks], 2)
 

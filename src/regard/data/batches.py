@@ -1,0 +1,232 @@
+"""Batches: pairs of a corpus, encoded, of like length side by side, in an order that a seed decides.
+
+An epoch is a shuffle of all rows, taken in pools. A pool is encoded when its turn comes, sorted by length,
+cut into batches that hold at most `tokens` positions, and the batches are shuffled. So only one pool is in
+memory, however large the corpus, and the next batch depends on the seed, the epoch, the pool and the place in
+it: that is all a state has to say.
+
+Positions are counted with their padding, source and target together: a batch of B pairs has
+B x (longest source + longest target), end and start pieces included. A pair too long for that alone is a
+batch by itself. The source ends with `</s>`; the target stands between `<s>` and `</s>`, so a decoder is
+taught on `target.data[:, :-1]` and predicts `target.data[:, 1:]`. Padding is id 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, field
+from random import Random
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+
+from regard.data.example import Example
+from regard.data.splits import digest
+from regard.data.tokenizer import END, PAD, START, Tokenizer
+from regard.errors import BrokenData, UsageError
+from regard.types import Batch, Padded
+
+Pair = tuple[list[int], list[int], int]  # source ids, target ids, row
+
+
+@runtime_checkable
+class Split(Protocol):
+    """One split of a corpus: how many rows, and the columns of some of them (a `datasets.Dataset` is one)."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: list[int], /) -> Mapping[str, Sequence[str]]: ...
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Pairs in memory, as a split."""
+
+    pairs: Sequence[Example]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, rows: list[int], /) -> Mapping[str, Sequence[str]]:
+        chosen = [self.pairs[row] for row in rows]
+        return {"source": [pair.source for pair in chosen], "target": [pair.target for pair in chosen]}
+
+
+@dataclass
+class Tally:
+    """What has been handed out since the epoch began."""
+
+    batches: int = 0
+    pairs: int = 0
+    left_out: int = 0  # pairs longer than `longest`
+    positions: int = 0  # padding included
+    real: int = 0
+
+    @property
+    def padding(self) -> float:
+        """The share of positions that are padding."""
+        return 1 - self.real / self.positions if self.positions else 0.0
+
+    def __str__(self) -> str:
+        left_out = f", {self.left_out:,} pairs left out as too long" if self.left_out else ""
+        return f"{self.batches:,} batches, {self.pairs:,} pairs, {self.padding:.1%} padding{left_out}"
+
+
+@dataclass
+class Batches:
+    """The batches of one split: `for batch in batches` gives the rest of an epoch, the next `for` the next.
+
+    `longest` leaves out pairs with more pieces than that on either side (frame not counted), and `tally`
+    counts them. `sample` cuts words at random (see `Tokenizer.encode_ids`), anew in every epoch. Without
+    `shuffle` the pools follow the rows, shorter pairs come first in each, and every epoch is the same.
+    """
+
+    split: Split
+    source: Tokenizer
+    target: Tokenizer
+    _: KW_ONLY
+    tokens: int = 4096
+    pool: int = 20_000
+    seed: int = 0
+    shuffle: bool = True
+    longest: int | None = None
+    sample: float = 0.0
+    tally: Tally = field(init=False, default_factory=Tally)
+    epoch: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        for name in ("tokens", "pool", "longest"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"batches: {name} is a number of 1 or more; found {value}.")
+        if not len(self.split):
+            raise BrokenData("batches are made of pairs; the split has none.")
+        self._pool, self._place = 0, 0  # the pool whose turn it is, and the next batch in it
+        self._opened: tuple[tuple[int, int], list[list[Pair]]] | None = None
+        self._order: tuple[int, np.ndarray] | None = None
+
+    def __iter__(self) -> Iterator[Batch]:
+        while self._pool * self.pool < len(self.split):
+            batches = self._open()
+            if self._place < len(batches):
+                self._place += 1
+                yield self._padded(batches[self._place - 1])
+            else:
+                self._pool, self._place = self._pool + 1, 0
+        if not self.tally.batches:
+            raise BrokenData(
+                f"all {self.tally.left_out} pairs have more than {self.longest} pieces; none is left.",
+                hint="Raise `longest`, or leave it out.",
+            )
+        self.epoch, self._pool, self._place = self.epoch + 1, 0, 0
+
+    def forever(self) -> Iterator[Batch]:
+        """Epoch after epoch, without end."""
+        while True:
+            yield from self
+
+    def state(self) -> dict[str, Any]:
+        """Where the stream stands, fit for JSON: `restore` goes on with the batch after the last given."""
+        place = {"epoch": self.epoch, "pool": self._pool, "place": self._place}
+        return {**place, "tally": asdict(self.tally), "of": self._settings()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go to where a stream over the same pairs with the same settings stood."""
+        ours, theirs = self._settings(), state["of"]
+        changed = [name for name in ours if ours[name] != theirs.get(name)]
+        if changed:
+            told = "; ".join(f"{name} is {ours[name]}, was {theirs.get(name)}" for name in changed)
+            raise UsageError(
+                f"the batches cannot go on where they stopped: {told}.",
+                hint="Resume with the data and settings of the first run, or start a new one.",
+            )
+        self.epoch, self._pool, self._place = state["epoch"], state["pool"], state["place"]
+        self.tally = Tally(**state["tally"])
+        self._opened = None
+
+    def _settings(self) -> dict[str, Any]:
+        """What the order of batches depends on, apart from the text itself."""
+        names = ("tokens", "pool", "seed", "shuffle", "longest", "sample")
+        sizes = {"rows": len(self.split), "source": len(self.source), "target": len(self.target)}
+        return {**{name: getattr(self, name) for name in names}, **sizes}
+
+    def _open(self) -> list[list[Pair]]:
+        """The batches of the pool whose turn it is."""
+        if self._opened is None or self._opened[0] != (self.epoch, self._pool):
+            if self._pool == self._place == 0:
+                self.tally = Tally()
+            random = Random(f"{self.seed} {self.epoch if self.shuffle else 0} {self._pool}")
+            pairs, left_out = self._encoded(random)
+            if self._place == 0:  # else the state that was restored has counted them
+                self.tally.left_out += left_out
+            batches = list(_cut(_by_length(pairs), self.tokens))
+            if self.shuffle:
+                random.shuffle(batches)
+            self._opened = ((self.epoch, self._pool), batches)
+        return self._opened[1]
+
+    def _encoded(self, random: Random) -> tuple[list[Pair], int]:
+        """The pairs of the pool, framed, and how many were too long."""
+        rows = self._rows()[self._pool * self.pool : (self._pool + 1) * self.pool].tolist()
+        columns = self.split[rows]
+        sources = self.source.encode_ids(columns["source"], sample=self.sample, random=random)
+        targets = self.target.encode_ids(columns["target"], sample=self.sample, random=random)
+        longest = self.longest or max(map(len, sources + targets))
+        pairs = [
+            ([*source, END], [START, *target, END], row)
+            for source, target, row in zip(sources, targets, rows, strict=True)
+            if len(source) <= longest and len(target) <= longest
+        ]
+        return pairs, len(rows) - len(pairs)
+
+    def _rows(self) -> np.ndarray:
+        """All rows in the order of this epoch."""
+        count = len(self.split)
+        if not self.shuffle:
+            return np.arange(count, dtype=np.int32)
+        if self._order is None or self._order[0] != self.epoch:
+            dice = np.random.default_rng(digest(f"{self.seed} {self.epoch}"))
+            self._order = (self.epoch, dice.permutation(np.arange(count, dtype=np.int32)))
+        return self._order[1]
+
+    def _padded(self, pairs: list[Pair]) -> Batch:
+        source, target = _pad([pair[0] for pair in pairs]), _pad([pair[1] for pair in pairs])
+        self.tally.batches += 1
+        self.tally.pairs += len(pairs)
+        self.tally.positions += source.mask.numel() + target.mask.numel()
+        self.tally.real += int(source.mask.sum() + target.mask.sum())
+        return Batch(source, target, tuple(pair[2] for pair in pairs))
+
+
+def _by_length(pairs: list[Pair]) -> list[Pair]:
+    """Shorter targets first; among equal ones sources rise and fall in turns: neighbours are alike."""
+
+    def key(pair: Pair) -> tuple[int, int]:
+        source, target = len(pair[0]), len(pair[1])
+        return target, source if target % 2 else -source
+
+    return sorted(pairs, key=key)
+
+
+def _cut(pairs: list[Pair], tokens: int) -> Iterator[list[Pair]]:
+    """Neighbours together, as many as the positions allow."""
+    batch: list[Pair] = []
+    widest_source = widest_target = 0
+    for pair in pairs:
+        source, target = max(widest_source, len(pair[0])), max(widest_target, len(pair[1]))
+        if batch and (len(batch) + 1) * (source + target) > tokens:
+            yield batch
+            batch, source, target = [], len(pair[0]), len(pair[1])
+        batch.append(pair)
+        widest_source, widest_target = source, target
+    if batch:
+        yield batch
+
+
+def _pad(lines: list[list[int]]) -> Padded:
+    lengths = torch.tensor([len(line) for line in lines])
+    data = torch.full((len(lines), int(lengths.max())), PAD)
+    mask = torch.arange(data.shape[1]) < lengths[:, None]
+    data[mask] = torch.tensor([piece for line in lines for piece in line])
+    return Padded(data, mask)

@@ -1,0 +1,134 @@
+"""The corpora that Regard makes itself: one table, and one function that draws pairs from any of them.
+
+    dates        human dates to ISO 8601                        human-iso
+    phrasebook   a grammar's sentences with gold word links     en-fr, fr-en, en-de, de-en
+    copy, reverse, sort, lookup   toy tasks with gold links     source-target
+
+Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
+the seeds (see `splits`), and never twice in one. Asking for a larger size gives the same pairs first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Protocol, runtime_checkable
+
+from regard.data.example import Example
+from regard.data.splits import check_split, digest, split_of
+from regard.errors import UnknownName, UsageError
+
+Direction = tuple[str, str]  # (source, target) language names
+
+
+@runtime_checkable
+class Maker(Protocol):
+    """What draws the pairs of one built-in corpus."""
+
+    def __call__(
+        self, *, source: str, target: str, split: str, size: int, seed: int
+    ) -> Iterator[Example]: ...
+
+
+@dataclass(frozen=True)
+class Builtin:
+    """One built-in corpus: what it is, its languages, and how to draw from it."""
+
+    name: str
+    about: str
+    languages: tuple[Direction, ...]  # the first is taken when nothing is asked for
+    has_gold: bool
+    examples: Maker
+    sizes: dict[str, int] = field(default_factory=lambda: {"train": 20_000, "val": 1_000, "test": 1_000})
+
+    def direction(self, source: str | None = None, target: str | None = None) -> Direction:
+        """The first of the corpus's directions that fits what was asked for."""
+        for pair in self.languages:
+            if source in (None, pair[0]) and target in (None, pair[1]):
+                return pair
+        known = [f"{one}-{other}" for one, other in self.languages]
+        raise UnknownName(f"direction of {self.name}", f"{source or 'any'}-{target or 'any'}", known)
+
+
+def examples(
+    name: str,
+    *,
+    split: str,
+    size: int | None = None,
+    seed: int = 0,
+    source: str | None = None,
+    target: str | None = None,
+) -> Iterator[Example]:
+    """Draw the pairs of a built-in corpus: `size` of them, or its default size for that split."""
+    if name not in BUILTIN:
+        raise UnknownName("built-in corpus", name, BUILTIN)
+    corpus = BUILTIN[name]
+    check_split(split)
+    size = corpus.sizes[split] if size is None else size
+    if size < 0:
+        raise UsageError(f"the size of a corpus is a number of pairs, 0 or more; found {size}.")
+    source, target = corpus.direction(source, target)
+    return corpus.examples(source=source, target=target, split=split, size=size, seed=seed)
+
+
+def _dates(*, source: str, target: str, split: str, size: int, seed: int) -> Iterator[Example]:
+    from regard.data import dates
+
+    return dates.generate(split=split, size=size, seed=seed)
+
+
+def _toy(task: str, *, source: str, target: str, split: str, size: int, seed: int) -> Iterator[Example]:
+    from regard.data import toys
+
+    return toys.generate(task, split=split, size=size, seed=seed)
+
+
+def _phrasebook(*, source: str, target: str, split: str, size: int, seed: int) -> Iterator[Example]:
+    from regard.data import phrasebook
+
+    if source == "en":
+        return phrasebook.generate(target, size=size, seed=seed, split=split)
+    # The grammar parts its splits by the English line, and two English lines may share a translation. So the
+    # other way round the foreign line decides: one pool, parted by the hash of that line.
+    pool = phrasebook.generate(source, size=100 * size + 10_000, seed=seed, split="train")
+    return islice(_distinct(swap(pair) for pair in pool if split_of(pair.target) == split), size)
+
+
+def swap(pair: Example) -> Example:
+    """The same pair the other way round, links included."""
+    sure = tuple(sorted((target, source) for source, target in pair.sure))
+    possible = tuple(sorted((target, source) for source, target in pair.possible))
+    return Example(pair.target, pair.source, sure, possible)
+
+
+def _distinct(pairs: Iterator[Example]) -> Iterator[Example]:
+    """Leave out the pairs whose source was there before."""
+    seen: set[int] = set()
+    for pair in pairs:
+        key = digest(pair.source)
+        if key not in seen:
+            seen.add(key)
+            yield pair
+
+
+_TOY_LANGUAGES = (("source", "target"),)
+
+BUILTIN: dict[str, Builtin] = {
+    corpus.name: corpus
+    for corpus in (
+        Builtin("dates", "human dates to ISO 8601", (("human", "iso"),), False, _dates),
+        Builtin(
+            "phrasebook",
+            "everyday sentences of a grammar, with gold word links",
+            (("en", "fr"), ("en", "de"), ("fr", "en"), ("de", "en")),
+            True,
+            _phrasebook,
+        ),
+        Builtin("copy", "repeat the line", _TOY_LANGUAGES, True, partial(_toy, "copy")),
+        Builtin("reverse", "say the line backwards", _TOY_LANGUAGES, True, partial(_toy, "reverse")),
+        Builtin("sort", "put the words in order", _TOY_LANGUAGES, True, partial(_toy, "sort")),
+        Builtin("lookup", "the class in the slot asked for", _TOY_LANGUAGES, True, partial(_toy, "lookup")),
+    )
+}

@@ -1,0 +1,154 @@
+"""The checks of a corpus, the same for `regard data check` and before every training.
+
+One pass reads every file to its end, finds all faults of reading and gathers what each split holds
+(`survey`); then the content is looked at (`doubts`). Errors stop, doubts warn, and all are told at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from regard.data.doubts import Case, Direction, doubts, show
+from regard.data.names import by_split
+from regard.data.plan import Plan
+from regard.data.report import Finding, Report, doubt, error
+from regard.data.rows import Row
+from regard.data.sources import plan_for
+from regard.data.survey import Survey
+from regard.errors import DataError
+
+_UNKNOWN_PIECES = 0.01
+_UNKNOWN_ID = 3  # of a tokenizer: <unk>
+_CHUNK = 1_000  # lines handed to a tokenizer at once
+
+
+@runtime_checkable
+class Coder(Protocol):
+    """Whatever turns lines into the numbers of their pieces: a tokenizer."""
+
+    def encode_ids(self, lines: Sequence[str]) -> list[list[int]]: ...
+
+
+@runtime_checkable
+class Planned(Protocol):
+    """Whatever can be streamed as rows: a corpus that is open."""
+
+    def plan(self) -> Plan: ...
+
+
+def check(
+    data: str | Path | Plan | Planned,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    cache: Path | None = None,
+    tokenizers: tuple[Coder, Coder] | None = None,
+) -> Report:
+    """Look at a whole corpus and tell every fault at once.
+
+    `tokenizers`, for source and target, are asked how many pieces of the corpus they do not know.
+    """
+    if isinstance(data, str | Path):
+        try:
+            plan = plan_for(data, source=source, target=target, cache=cache)
+        except DataError as fault:  # nothing to stream: the report has one error
+            found = error("missing-corpus", fault.message, "", advice=fault.hint or "")
+            return Report(str(data), source or "?", target or "?", findings=(found,))
+    else:
+        plan = data if isinstance(data, Plan) else data.plan()
+    return _check_plan(plan, tokenizers)
+
+
+def _check_plan(plan: Plan, tokenizers: tuple[Coder, Coder] | None) -> Report:
+    surveys = _survey(plan)
+    findings = plan.findings()
+    if not surveys and not findings:
+        findings.append(error("no-pairs", "expected pairs of sentences; found none.", plan.name))
+    if not any(
+        finding.level == "error" for finding in findings
+    ):  # else the fault says why a split is not there
+        findings += _lacking(plan, surveys)
+    cases = list(doubts(Direction(plan.source, plan.target), surveys))
+    if any(finding.code == "invalid-utf8" for finding in findings):  # the marks of lost characters are ours
+        cases = [case for case in cases if case.finding.code != "odd-characters"]
+    findings += _fill(plan, cases)
+    if tokenizers:
+        findings += unknown_pieces(plan, tokenizers)
+    pairs = {split: survey.pairs for split, survey in surveys.items()}
+    return Report(plan.name, plan.source, plan.target, pairs, tuple(findings), plan.notes)
+
+
+def _survey(plan: Plan) -> dict[str, Survey]:
+    surveys: dict[str, Survey] = {}
+    for row in plan.rows():
+        survey = surveys.get(row.split)
+        if survey is None:
+            survey = surveys[row.split] = Survey(row.split)
+        survey.see(row)
+    return {split: surveys[split] for split in sorted(surveys, key=by_split)}
+
+
+def _lacking(plan: Plan, surveys: Mapping[str, Survey]) -> Iterator[Finding]:
+    """The splits that training needs and that are not there."""
+    if "train" not in surveys:
+        yield doubt("no-train", "there is no train split: one can evaluate on it, not train.", plan.name)
+    elif "val" not in surveys:
+        advice = "Mark some rows as val."
+        yield doubt(
+            "no-val", "there is no val split: training cannot tell its best state.", plan.name, advice=advice
+        )
+
+
+def _fill(plan: Plan, cases: list[Case]) -> list[Finding]:
+    """The findings of the cases, with the texts of the pairs that show them: one more pass for all."""
+    wanted = {(case.split, place) for case in cases for place in case.places}
+    rows = _fetch(plan, wanted)
+    found = []
+    for case in cases:
+        shown = [rows[case.split, place] for place in case.places]
+        examples = tuple(show(row) for row in shown) or case.finding.examples
+        found.append(replace(case.finding, examples=examples))
+    return found
+
+
+def _fetch(plan: Plan, wanted: set[tuple[str, int]]) -> dict[tuple[str, int], Row]:
+    found: dict[tuple[str, int], Row] = {}
+    if not wanted:
+        return found
+    seen: Counter[str] = Counter()
+    for row in plan.rows():
+        place = (row.split, seen[row.split])
+        seen[row.split] += 1
+        if place in wanted:
+            found[place] = row
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+def unknown_pieces(plan: Plan, tokenizers: tuple[Coder, Coder]) -> Iterator[Finding]:
+    """The share of pieces that a tokenizer does not know, in each split."""
+    unknown: Counter[tuple[str, str]] = Counter()
+    pieces: Counter[tuple[str, str]] = Counter()
+    source, target = tokenizers
+    rows = plan.rows()
+    while chunk := list(islice(rows, _CHUNK)):
+        sides = (
+            (plan.source, source.encode_ids([row.source for row in chunk])),
+            (plan.target, target.encode_ids([row.target for row in chunk])),
+        )
+        for language, lines in sides:
+            for row, ids in zip(chunk, lines, strict=True):
+                pieces[row.split, language] += len(ids)
+                unknown[row.split, language] += ids.count(_UNKNOWN_ID)
+    for (split, language), count in unknown.items():
+        share = count / max(pieces[split, language], 1)
+        if share > _UNKNOWN_PIECES:
+            message = f"{share:.1%} of the {language} pieces are unknown to the tokenizer."
+            advice = "Train the tokenizer on this corpus, or choose subwords."
+            yield doubt("unknown-pieces", message, split, advice=advice)

@@ -1,0 +1,107 @@
+"""A corpus: pairs of sentences in splits, from wherever they come, larger than memory if need be.
+
+corpus = Corpus.open("multi30k", source="de", target="en")
+corpus.split("train")[0]                # {'source': 'Zwei junge ...', 'target': 'Two young ...'}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from datasets import Dataset
+
+from regard.data.files import cache_folder
+from regard.data.plan import Plan
+from regard.data.report import Finding
+from regard.data.rows import Reader, Row
+from regard.data.sources import plan_for
+from regard.data.store import keep, load
+from regard.errors import MissingData
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The splits of a corpus as memory-mapped tables with the columns `source`, `target` and perhaps `links`.
+
+    `links` holds gold word links, one text a pair: `0-1` is sure, `0?1` possible (see `example.read_gold`).
+    """
+
+    name: str
+    source: str  # the language read
+    target: str  # the language written
+    splits: Mapping[str, Dataset]  # train, val, then the tests by name
+    notes: tuple[str, ...] = ()  # what was decided while opening it
+    key: str = ""  # the same for the same content, whatever the files are called
+
+    @classmethod
+    def open(
+        cls,
+        data: str | Path,
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        size: int | None = None,
+        seed: int = 0,
+        cache: Path | None = None,
+    ) -> Corpus:
+        """Open a built-in corpus, a downloaded one, a folder or a file.
+
+        Args:
+            data: a name that `regard data list` shows, or a path.
+            source: the language to read; may be left out where only two are there.
+            target: the language to write.
+            size: how many training pairs a built-in corpus shall draw.
+            seed: which ones.
+            cache: where Arrow files and downloads are kept, if not in `files.cache_folder()`.
+        """
+        kept = cache or cache_folder()
+        plan = plan_for(data, source=source, target=target, size=size, seed=seed, cache=kept)
+        folder = keep(plan, kept)
+        return cls(plan.name, plan.source, plan.target, load(folder), plan.notes, folder.name)
+
+    def plan(self) -> Plan:
+        """The corpus as a stream of rows, for whoever reads it once from end to end (the checks do)."""
+        readers = tuple(_Stored(split, dataset) for split, dataset in self.splits.items())
+        return Plan(self.name, self.source, self.target, readers, notes=self.notes)
+
+    def split(self, name: str) -> Dataset:
+        """One split. `test` is the only test there is, or the first by name."""
+        if name in self.splits:
+            return self.splits[name]
+        tests = [split for split in self.splits if split not in ("train", "val")]
+        if name == "test" and tests:
+            return self.splits[tests[0]]
+        raise MissingData(
+            f"{self.name}: expected a split called '{name}'; found {', '.join(self.splits)}.",
+            hint=f"Add {name}.{self.source} and {name}.{self.target}, or ask for another split.",
+        )
+
+
+class _Stored(Reader):
+    """Streams a split that lies in the store: its files were found to be sound when it was written."""
+
+    def __init__(self, split: str, dataset: Dataset) -> None:
+        self.split: str = split
+        self.dataset = dataset
+        self.paths = ()
+        self.has_links = "links" in dataset.column_names
+
+    def rows(self) -> Iterator[Row]:
+        line = 0
+        for batch in self.dataset.iter(batch_size=1_000):
+            links = batch["links"] if self.has_links else [None] * len(batch["source"])
+            for source, target, gold in zip(batch["source"], batch["target"], links, strict=True):
+                line += 1
+                yield Row(self.split, source, target, gold, line)
+
+    def findings(self) -> list[Finding]:
+        return []
+
+    def count(self) -> int:
+        return len(self.dataset)
+
+    @property
+    def settings(self) -> str:
+        return f"stored {self.split}"

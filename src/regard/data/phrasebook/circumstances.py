@@ -1,0 +1,130 @@
+"""When, where, how and with whom: tenses and adverbials that suit a verb and its subject."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from regard.data.phrasebook.draw import PLAIN, Draw, stand_in
+from regard.data.phrasebook.meaning import (
+    Adjective,
+    Adverb,
+    Adverbial,
+    Joined,
+    Noun,
+    NounPhrase,
+    Phrase,
+    Pronoun,
+    Tense,
+    This,
+)
+from regard.data.phrasebook.vocabulary import FREQUENCY, GROUP, SEX, VerbUse
+
+Time = Literal["past", "present", "future"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a clause must fit: how many words, in which time, how deep inside others, and so on."""
+
+    length: int
+    time: Time
+    depth: int = 0
+    tense: Tense | None = None
+    subject: NounPhrase | None = None
+    about: str | None = None  # the noun concept that the given subject stands for
+    question: bool = False
+    busy: bool = False  # something must go on: no stative verbs
+    said: frozenset[str] = frozenset()  # groups of adjectives already said of the subject
+
+
+class Circumstances(Draw):
+    """Draws what surrounds a verb."""
+
+    def settle(self, verb: VerbUse, plan: Plan) -> Tense:
+        """The tense the plan asks for, or one that suits; how things were is always imperfect."""
+        tense = plan.tense or self.tense(verb, plan.time)
+        return "imperfect" if tense == "past" and verb.stative else tense
+
+    def tense(self, verb: VerbUse, time: Time) -> Tense:
+        """A tense in which this verb is natural."""
+        if time == "future":
+            return "future"
+        if time == "past":
+            if verb.stative:
+                return "imperfect"
+            return "past" if verb.event or self.chance(0.75) else "imperfect"
+        if verb.stative:
+            return "present"
+        if verb.event:
+            return "perfect" if self.chance(0.5) else "present"
+        kind = self.random()
+        return "present" if kind < 0.5 else "progressive" if kind < 0.75 else "perfect"
+
+    def adverbials(self, verb: VerbUse, tense: Tense, room: int, negative: bool,
+                   subject: NounPhrase) -> tuple[Adverbial, ...]:
+        """How, with whom, for whom, where and when, in this order, as far as there is room."""
+        found: list[Adverbial] = []
+        needed = bool(verb.frames & {"motion", "place"})
+        busy = not verb.stative and not verb.event and not negative
+        if not negative and tense in ("present", "past") and busy and room > 0 and self.chance(0.12):
+            found.append(Adverb(self.pick(FREQUENCY)))
+        if busy and room > 0 and "transitive" in verb.frames and self.chance(0.15):
+            found.append(self.manner())
+            room -= 1
+        if "benefit" in verb.traits and room >= 3 and self.chance(0.3):
+            found.append(Phrase("for", self.person(0, subject)))
+            room -= 3
+        elif busy and room >= 3 and is_person(subject) and self.chance(0.2):
+            found.append(Phrase("with", self.company(subject)))
+            room -= 3
+        free = room >= 3 and not verb.stative and "placeless" not in verb.traits and is_person(subject)
+        if needed or (free and self.chance(0.4)):
+            found.append(self.where(verb))
+            room -= 3
+        if room >= 1 and self.chance(0.6) and not any(isinstance(item, Adverb) for item in found):
+            when = self.when(tense, verb.stative, negative)
+            if when is not None:
+                front = self.chance(0.25) and not isinstance(subject, This)
+                found.append(replace(when, front=front))
+        return tuple(found)
+
+    def company(self, subject: NounPhrase) -> NounPhrase:
+        """with Anna, with her."""
+        pronoun = self.other_pronoun(subject) if self.chance(0.3) else None
+        return pronoun or self.person(0, subject)
+
+    def other_pronoun(self, subject: NounPhrase) -> Pronoun | None:
+        """me, you, him, her, us, them: somebody else than the subject."""
+        person = stand_in(subject).person
+        if isinstance(subject, Joined):
+            return None
+        choice = self.pronoun()
+        return choice if choice.person != person or person == 3 else None
+
+
+def groups_said(phrase: NounPhrase | Adjective | None) -> frozenset[str]:
+    """The groups of the adjectives in a phrase: colour, size ... so that nothing is both big and tiny."""
+    if isinstance(phrase, Adjective):
+        return frozenset((GROUP[phrase.concept],))
+    adjectives = phrase.adjectives if isinstance(phrase, Noun) else ()
+    return frozenset(GROUP[adjective.concept] for adjective in adjectives)
+
+
+def is_plain(phrase: NounPhrase) -> bool:
+    """Whether a negation beside this subject has one reading only."""
+    return not isinstance(phrase, Noun) or phrase.determiner in PLAIN
+
+
+def is_person(phrase: NounPhrase) -> bool:
+    """Whether the phrase is about people."""
+    if isinstance(phrase, Noun):
+        return bool(SEX[phrase.concept])
+    if isinstance(phrase, Pronoun):
+        return phrase.stands_for is None or bool(SEX[phrase.stands_for])
+    return not isinstance(phrase, This)
+
+
+def is_company(adverbial: Adverbial) -> bool:
+    """with somebody, for somebody."""
+    return isinstance(adverbial, Phrase) and adverbial.preposition in ("with", "for")

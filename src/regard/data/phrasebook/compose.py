@@ -1,0 +1,313 @@
+"""Draws clauses: a verb, somebody who does it, something it is done to, and where, when, how and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from regard.data.phrasebook.circumstances import Circumstances, Plan, groups_said, is_company, is_plain
+from regard.data.phrasebook.meaning import (
+    Adjective,
+    Clause,
+    Date,
+    Joined,
+    Name,
+    Noun,
+    NounPhrase,
+    Pronoun,
+    Relative,
+    Tense,
+    This,
+)
+from regard.data.phrasebook.vocabulary import (
+    COUNTED,
+    DESCRIBED,
+    FRAMES,
+    GROUP,
+    KINDS,
+    NAME_LIST,
+    NAMES,
+    PEOPLE,
+    PLACES,
+    PREDICATES,
+    SEX,
+    TAKING,
+    VERBS,
+    WORKERS,
+    VerbUse,
+    members,
+)
+
+PERSON = "man"  # stands for any person where only the class matters
+ACTIVE_FRAMES = (("transitive",) * 9 + ("intransitive",) * 3 + ("give", "copula") * 2
+                 + ("motion", "infinitive", "modal", "become"))
+GENERIC_UNFIT = frozenset({"indefinite", "many", "several", "numeral", "some"})
+PERSON_ONLY = frozenset({"give", "motion", "infinitive", "modal", "become"})
+
+
+@cache
+def verbs_of(frame: str, subject: str | None, ongoing: bool) -> tuple[VerbUse, ...]:
+    """The verbs of a frame with this noun as subject; `ongoing` leaves out what happens at once."""
+    return tuple(verb for verb in FRAMES[frame] if (subject is None or subject in verb.subjects)
+                 and not (ongoing and verb.event))
+
+
+class Composer(Circumstances):
+    """Draws clauses of about the length asked for."""
+
+    def clause(self, plan: Plan) -> Clause:
+        """One clause of any kind that suits the plan."""
+        short = plan.subject is None and plan.depth == 0 and plan.length < 9
+        if short and plan.time == "present" and self.chance(0.03):
+            return self.pointing(plan)
+        if plan.tense is None and not plan.question and plan.subject is None and self.chance(0.1):
+            return self.passive(plan)
+        about = plan.about
+        if plan.busy:
+            return self.active(plan, self.pick(("transitive", "transitive", "intransitive")))
+        if about is not None and about not in VERBS["sleep"].subjects and self.chance(0.7):
+            return self.described(plan)
+        frame = self.pick(ACTIVE_FRAMES)
+        if about is not None and about not in VERBS["give"].subjects and frame in PERSON_ONLY:
+            frame = "copula"
+        if frame == "modal" and (plan.time != "present" or plan.tense not in (None, "present")):
+            frame = "transitive"
+        return self.described(plan) if frame in ("copula", "become") else self.active(plan, frame)
+
+    # -- what somebody does ----------------------------------------------------------------------------------
+
+    def active(self, plan: Plan, frame: str) -> Clause:
+        """A clause whose subject does something."""
+        verbs = verbs_of(frame, plan.about, plan.tense in ("imperfect", "progressive"))
+        if plan.busy:
+            verbs = tuple(verb for verb in verbs if not verb.stative)
+        if not verbs and plan.busy:
+            return self.active(replace(plan, subject=None, about=None), frame)
+        if not verbs:
+            return self.described(plan)
+        verb = self.pick(verbs)
+        extra = max(0, plan.length - 5)
+        for_subject = self.below(extra + 1) if plan.subject is None and self.chance(0.6) else 0
+        extra -= for_subject
+        for_object = self.below(extra + 1) if frame in ("transitive", "give") else 0
+        subject = plan.subject or self.subject(verb, for_subject, plan)
+        tense = self.settle(verb, plan)
+        negative = self.chance(0.1) and is_plain(subject)
+        object_, recipient = self.objects(verb, frame, subject, plan, for_object)
+        if negative and isinstance(object_, Noun) and object_.determiner in ("many", "several", "numeral"):
+            negative = False
+        infinitive = None
+        if frame in ("infinitive", "modal"):
+            negative = negative and verb.concept != "must"
+            infinitive = self.infinitive(subject, plan, extra)
+        room = 0 if isinstance(object_, Noun) and object_.relative is not None else extra - for_object
+        adverbials = self.adverbials(verb, tense, room, negative, subject)
+        if plan.depth > 0:
+            adverbials = tuple(item for item in adverbials if not isinstance(item, Date))
+        if isinstance(object_, Pronoun):
+            adverbials = tuple(item for item in adverbials if not is_company(item))
+        return Clause(subject, verb.concept, tense, negative, object=object_, recipient=recipient,
+                      infinitive=infinitive, adverbials=adverbials)
+
+    def objects(self, verb: VerbUse, frame: str, subject: NounPhrase, plan: Plan,
+                room: int) -> tuple[NounPhrase | None, NounPhrase | None]:
+        """The object and the recipient that the frame needs."""
+        if frame not in ("transitive", "give"):
+            return None, None
+        if frame == "transitive":
+            return self.object(verb, subject, plan, room), None
+        object_ = self.object(verb, subject, replace(plan, depth=2), room)  # no clause before the recipient
+        if self.chance(0.25):
+            pronoun = self.other_pronoun(subject)
+            if pronoun is not None:
+                return object_, pronoun
+        return object_, self.person(0, subject)
+
+    def subject(self, verb: VerbUse, room: int, plan: Plan) -> NounPhrase:
+        """Somebody or something that can do it."""
+        if PERSON in verb.subjects:
+            kind = self.random()
+            if kind < 0.22 or plan.length < 4:
+                return self.pronoun()
+            if kind < 0.36:
+                return Name(self.pick(NAME_LIST))
+            if kind < 0.42 and room >= 3:
+                return self.pair()
+        concept = self.pick(verb.subject_list)
+        return self.described_noun(concept, room, plan, as_subject=True)
+
+    def pair(self) -> Joined:
+        """Two or three people: Anna and my brother; the baker, his wife and I."""
+        first = Name(self.pick(NAME_LIST))
+        second = self.person(0, first)
+        if isinstance(second, Name) and self.chance(0.4):
+            return Joined((first, second, Noun(self.pick(members("worker")))))
+        return Joined((second, first)) if self.chance(0.5) else Joined((first, second))
+
+    def object(self, verb: VerbUse, subject: NounPhrase, plan: Plan, room: int) -> NounPhrase:
+        """Something it can be done to, other than the subject."""
+        if PERSON in verb.objects and self.chance(0.25):
+            pronoun = self.other_pronoun(subject)
+            if pronoun is not None:
+                return pronoun
+            return self.person(room, subject)
+        concept = self.pick(verb.objects)
+        while isinstance(subject, Noun) and subject.concept == concept:
+            concept = self.pick(verb.objects)
+        first = self.described_noun(concept, room, plan, subject=subject)
+        if room >= 4 and first.relative is None and self.chance(0.15):
+            other = self.pick(verb.objects)
+            if other != concept and KINDS[other] & KINDS[concept]:
+                return Joined((first, self.noun(other, 0, subject)))
+        if verb.stative and "generic" in verb.traits and first.determiner in GENERIC_UNFIT:
+            return replace(first, determiner="definite", count=1)
+        return first
+
+    def described_noun(self, concept: str, room: int, plan: Plan, subject: NounPhrase | None = None,
+                       as_subject: bool = False) -> Noun:
+        """A noun phrase, with a relative clause where there is room for one."""
+        relative = None
+        plural = concept in COUNTED and self.chance(0.3)
+        kinds = KINDS[concept]
+        if room >= 5 and plan.depth < 2 and not kinds & {"bare", "unique", "spouse", "family", "mass"}:
+            relative = self.relative(concept, plural, room, plan)
+        if relative is not None:
+            room = 0 if isinstance(relative.clause.complement, Adjective) else 1
+        return self.noun(concept, room, subject, as_subject, relative, plural)
+
+    def infinitive(self, subject: NounPhrase, plan: Plan, room: int) -> Clause:
+        """to eat an apple: something a person does that takes a while."""
+        frame = "transitive" if self.chance(0.7) else "intransitive"
+        verb = self.pick([verb for verb in verbs_of(frame, PERSON, True)
+                          if not verb.stative and "place" not in verb.frames])
+        if frame == "intransitive":
+            return Clause(None, verb.concept)
+        object_ = self.object(verb, subject, replace(plan, depth=2), min(room, 2))
+        return Clause(None, verb.concept, object=object_)
+
+    # -- how somebody or something is ------------------------------------------------------------------------
+
+    def described(self, plan: Plan) -> Clause:
+        """be, seem, remain, become: an adjective, a profession, or a place."""
+        about = plan.about
+        subject = plan.subject
+        verb = VERBS[self.pick(("be", "be", "be", "be", "seem", "remain"))]
+        if subject is None:
+            people = self.chance(0.5)
+            concept = self.pick(PEOPLE if people or verb.concept == "remain" else DESCRIBED)
+            subject = self.described_noun(concept, min(3, plan.length - 4), plan, as_subject=True)
+            about = concept
+            if people and self.chance(0.5):
+                subject = self.pronoun() if self.chance(0.5) else Name(self.pick(NAME_LIST))
+                about = None
+        about = about or PERSON
+        if about not in VERBS["remain"].subjects and verb.concept == "remain":
+            verb = VERBS["be"]
+        worker = self.profession(subject, about) if self.chance(0.2) else None
+        if worker is not None:
+            changing = self.chance(0.4) and plan.tense in (None, "past")
+            verb = VERBS["become"] if changing else VERBS["be"]
+            return Clause(subject, verb.concept, self.settle(verb, plan), complement=worker)
+        taken = plan.said | groups_said(subject)
+        choices = [word for word in PREDICATES[about] if GROUP[word] not in taken]
+        if not choices:
+            return self.active(replace(plan, subject=None, about=None), "transitive")
+        tense = self.settle(verb, plan)
+        tense = tense if tense not in ("progressive", "perfect") else "present"
+        if tense == "imperfect" and not verb.stative:
+            verb = VERBS["be"]
+        negative = self.chance(0.1) and is_plain(subject)
+        return Clause(subject, verb.concept, tense, negative, complement=self.adjective(choices, 0.2))
+
+    def profession(self, subject: NounPhrase, about: str) -> Noun | None:
+        """a baker: for one person, of the same sex; not for somebody who has another profession."""
+        if isinstance(subject, Name):
+            return Noun(self.pick(WORKERS[NAMES[subject.concept]]), determiner="indefinite")
+        if isinstance(subject, Pronoun):
+            if subject.person != 3 or subject.plural or subject.stands_for is not None:
+                return None
+            sex = "female" if subject.gender == "feminine" else "male"
+            return Noun(self.pick(WORKERS[sex]), determiner="indefinite")
+        if isinstance(subject, Noun) and "family" in KINDS[about] and not subject.plural:
+            return Noun(self.pick(WORKERS[SEX[about]]), determiner="indefinite")
+        return None
+
+    def pointing(self, plan: Plan) -> Clause:
+        """this is my house, these are old books."""
+        plural = self.chance(0.3)
+        concept = self.pick(members("thing building volume pet family"))
+        noun = self.noun(concept, plan.length - 5, plural=plural)
+        if noun.determiner in ("several", "many", "some", "demonstrative"):
+            noun = replace(noun, determiner="none" if plural else "definite")
+        return Clause(This(plural), "be", complement=noun)
+
+    def passive(self, plan: Plan) -> Clause:
+        """The agreement was signed by the minister in August 1992."""
+        verb = self.pick(FRAMES["passive"])
+        extra = max(0, plan.length - 5)
+        for_subject = self.below(extra + 1)
+        subject = self.described_noun(self.pick(verb.objects), for_subject, plan, as_subject=True)
+        tense: Tense = plan.time
+        if tense == "present" and verb.event:
+            tense = "perfect"
+        negative = self.chance(0.08) and is_plain(subject)
+        agent = None
+        extra -= for_subject
+        if extra >= 3 and self.chance(0.6):
+            concept = self.pick(verb.subject_list)
+            if concept != subject.concept:
+                agent = self.noun(concept, extra - 3)
+                extra -= 3
+        timed = extra >= 2 and tense != "present" and plan.depth == 0
+        when = self.when(tense, False, negative) if timed else None
+        return Clause(subject, verb.concept, tense, negative, passive=True, agent=agent,
+                      adverbials=() if when is None else (when,))
+
+    # -- relative clauses ------------------------------------------------------------------------------------
+
+    def relative(self, concept: str, plural: bool, room: int, plan: Plan) -> Relative | None:
+        """A relative clause about this noun that fits into the room, if its kind can have one."""
+        kind = self.random()
+        inner = Plan(room - 1, plan.time if self.chance(0.6) else "past", plan.depth + 1)
+        if kind < 0.45:
+            return self.subject_relative(concept, plural, inner)
+        if kind < 0.8 and concept in TAKING:
+            return self.object_relative(concept, inner)
+        if kind < 0.9 and concept in PLACES["in"] + PLACES["at"]:
+            return self.place_relative(inner)
+        if concept in PEOPLE and not KINDS[concept] & {"family"}:
+            return self.whose_relative(inner)
+        return None
+
+    def subject_relative(self, concept: str, plural: bool, plan: Plan) -> Relative:
+        """who sells bread, that is very old."""
+        stand = Pronoun(3, plural, "feminine" if SEX[concept] == "female" else "masculine", concept)
+        clause = self.clause(replace(plan, subject=stand, about=concept))
+        kept = tuple(replace(item, front=False) for item in clause.adverbials)
+        return Relative("subject", replace(clause, subject=None, adverbials=kept))
+
+    def object_relative(self, concept: str, plan: Plan) -> Relative | None:
+        """that the baker sells."""
+        verbs = [verb for verb in TAKING[concept] if PERSON in verb.subjects]
+        if not verbs:
+            return None
+        verb = self.pick(verbs)
+        subject = self.subject(verb, 0, plan)
+        while isinstance(subject, Noun) and subject.concept == concept:
+            subject = self.subject(verb, 0, plan)
+        tense = self.tense(verb, plan.time)
+        return Relative("object", Clause(subject, verb.concept, tense))
+
+    def place_relative(self, plan: Plan) -> Relative:
+        """where the students work."""
+        verb = VERBS[self.pick(("work", "sleep", "dance", "wait", "live"))]
+        tense = self.tense(verb, plan.time)
+        return Relative("place", Clause(self.subject(verb, 0, plan), verb.concept, tense))
+
+    def whose_relative(self, plan: Plan) -> Relative:
+        """whose brother sells bread."""
+        concept = self.pick(members("family"))
+        owned = Noun(concept)
+        clause = self.clause(replace(plan, subject=owned, about=concept))
+        kept = tuple(replace(item, front=False) for item in clause.adverbials)
+        return Relative("whose", replace(clause, adverbials=kept))

@@ -1,0 +1,134 @@
+"""Choices: hard attention's estimator, gates, and what they add to the loss."""
+
+import pytest
+import torch
+
+from regard.attend import Attention
+from regard.attend.choice import Sigmoid, Soft
+from regard.attend.gated import Gated, draw_gates
+from regard.attend.hard import Hard
+from regard.listen import sides
+from regard.registry import maker
+
+ALL = torch.ones(1, 1, 3, dtype=torch.bool)
+
+
+def test_soft_and_sigmoid_by_hand():
+    scores = torch.log(torch.tensor([[[1.0, 3.0, 4.0]]]))
+    assert torch.allclose(Soft(2)(scores, ALL), torch.tensor([[[0.125, 0.375, 0.5]]]))
+    assert torch.allclose(Sigmoid(2)(scores, ALL), torch.tensor([[[0.5, 0.75, 0.8]]]))
+
+
+def test_hard_takes_the_best_in_use_and_draws_in_training():
+    scores = torch.log(torch.tensor([[[1.0, 3.0, 4.0]]])).expand(1, 4000, 3)
+    hard = Hard(2)
+    drawn = hard(scores, ALL)
+    assert torch.equal(drawn.sum(-1), torch.ones(1, 4000))
+    assert torch.allclose(drawn.mean(1), torch.tensor([[0.125, 0.375, 0.5]]), atol=0.03)
+    assert torch.equal(hard.eval()(scores, ALL)[0, 0], torch.tensor([0.0, 0.0, 1.0]))
+
+
+def test_hard_never_draws_what_is_hidden():
+    allowed = torch.tensor([[[True, False, True]]])
+    drawn = Hard(2)(torch.tensor([[[0.0, 50.0, 0.0]]]).expand(1, 500, 3), allowed)
+    assert not drawn[..., 1].any()
+
+
+def test_the_estimator_is_right_on_average():
+    """E over draws of the estimate is the true gradient of the expected reward, with and without a baseline."""
+    rewards, logits = torch.tensor([1.0, -2.0, 4.0]), torch.tensor([0.3, -0.2, 0.5])
+    chances = torch.softmax(logits, 0)
+    truth = chances * (rewards - chances @ rewards)
+    for keep in (0.0, 0.9):
+        hard = Hard(1, baseline=keep, entropy=0.0)
+        hard.average.fill_(1.7)
+        hard.seen.fill_(1.0)
+        total = torch.zeros(3)
+        rows = 40_000
+        scores = logits.view(1, 1, 3).repeat(rows, 1, 1).requires_grad_()
+        with sides() as extra:
+            drawn = hard(scores, ALL)
+        loss = extra((drawn[:, 0] * rewards).sum(-1))
+        total = torch.autograd.grad(loss, scores)[0].sum((0, 1))
+        assert torch.allclose(-total, truth, atol=0.05)
+
+
+def test_the_baseline_judges_a_draw_by_the_steps_before_it():
+    hard = Hard(1, baseline=0.9, entropy=0.0)
+    scores = torch.zeros(2, 5, 3, requires_grad=True)
+    with sides() as extra:
+        for _ in range(4):  # four looks in one step are judged alike and move the average once
+            hard(scores, ALL)
+    extra(torch.tensor([2.0, 4.0]))
+    assert hard.average.item() == pytest.approx(3.0), "the first average is the first reward"
+    with sides() as extra:
+        hard(scores, ALL)
+    extra(torch.tensor([13.0, 13.0]))
+    assert hard.average.item() == pytest.approx(0.9 * 3 + 0.1 * 13)
+
+
+def test_the_entropy_term_flattens():
+    hard = Hard(1, entropy=1.0, reward=0.0)
+    scores = torch.tensor([[[2.0, 0.0, 0.0]]], requires_grad=True)
+    with sides() as extra:
+        hard(scores, ALL)
+    extra(torch.zeros(1)).backward()
+    assert scores.grad[0, 0, 0] > 0 > scores.grad[0, 0, 1], "descending lowers the high score and raises the low ones"
+
+
+def test_padded_queries_are_not_rewarded():
+    hard = Hard(1, baseline=0.0)
+    scores = torch.randn(2, 3, 3, requires_grad=True)
+    with sides() as extra:
+        hard(scores, ALL, None, torch.tensor([[True, True, True], [True, False, False]]))
+    extra(torch.ones(2)).backward()
+    assert scores.grad[0].any(-1).all()
+    assert scores.grad[1].any(-1).tolist() == [True, False, False]
+
+
+def test_expected_steps_take_the_soft_weights():
+    scores = torch.randn(1, 5, 3)
+    assert torch.allclose(Hard(1, expected=1.0)(scores, ALL), torch.softmax(scores, -1))
+
+
+def test_gates_are_zero_or_one_and_open_as_often_as_they_should():
+    logits = torch.log(torch.tensor([0.25, 0.75]) / torch.tensor([0.75, 0.25])).repeat(8000, 1).requires_grad_()
+    gates = draw_gates(logits, 0.5)
+    assert set(gates.detach().unique().tolist()) == {0.0, 1.0}
+    assert torch.allclose(gates.mean(0), torch.tensor([0.25, 0.75]), atol=0.02)
+    gates.sum().backward()
+    assert (logits.grad >= 0).all()
+    assert (logits.grad > 0).float().mean() > 0.99, "the gradient passes straight through"
+
+
+def test_open_gates_are_soft_attention_and_closed_gates_are_nothing():
+    scores, open_gates = torch.randn(2, 5, 3), torch.ones(2, 1, 3)
+    gated = Gated(4)
+    assert torch.allclose(gated(scores, ALL, open_gates), torch.softmax(scores, -1))
+    assert not gated(scores, ALL, 0 * open_gates).any()
+
+
+def test_a_closed_key_cannot_drown_the_open_ones():
+    scores = torch.tensor([[[500.0, 1.0, 1.0]]], requires_grad=True)
+    weights = Gated(4)(scores, ALL, torch.tensor([[[0.0, 1.0, 1.0]]]))
+    assert torch.allclose(weights, torch.tensor([[[0.0, 0.5, 0.5]]]))
+    weights.square().sum().backward()
+    assert torch.isfinite(scores.grad).all()
+
+
+def test_the_price_is_on_the_share_of_open_gates_among_real_keys():
+    gated = Gated(4, price=2.0)
+    gated.judge[-1].weight.data.zero_()
+    gated.judge[-1].bias.data.fill_(0.0)
+    with sides() as extra:
+        gated.prepare(torch.randn(2, 7, 4), torch.arange(7) < torch.tensor([7, 3])[:, None])
+    assert extra(torch.zeros(2)).item() == pytest.approx(2.0 * 0.5)
+
+
+def test_gates_may_read_the_keys_in_order():
+    choice = maker("choice", "gated", encode=maker("encode", "recurrent", hidden=6, direction="both"))
+    attend = Attention(4, 4, 4, score=maker("score", "dot"), choice=choice)
+    with sides() as extra:
+        looked = attend(torch.randn(2, 3, 4), attend.prepare(torch.randn(2, 7, 4), torch.randn(2, 7, 4)))
+    (looked.context.square().sum() + extra(torch.zeros(2))).backward()
+    assert all(weight.grad is not None for weight in attend.choice.encode.parameters())

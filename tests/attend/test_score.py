@@ -1,0 +1,122 @@
+"""Scores: cases by hand, and the formulas of the papers as loops."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from regard.attend.additive import Additive, additive, plain_additive
+from regard.attend.score import Cosine, Dot, General, Location, ScaledDot, cosine, dot, scaled_dot
+from regard.errors import ShapeError
+
+QUERY = torch.tensor([[[1.0, 2.0], [0.0, -1.0]]])
+KEYS = torch.tensor([[[3.0, 1.0], [1.0, 0.0], [-2.0, 4.0]]])
+
+
+def test_by_hand():
+    assert torch.equal(dot(QUERY, KEYS), torch.tensor([[[5.0, 1.0, 6.0], [-1.0, 0.0, -4.0]]]))
+    assert torch.allclose(scaled_dot(QUERY, KEYS) * math.sqrt(2), dot(QUERY, KEYS))
+    expected = torch.tensor([5 / math.sqrt(5 * 10), 1 / math.sqrt(5), 6 / math.sqrt(5 * 20)])
+    assert torch.allclose(cosine(QUERY, KEYS)[0, 0], expected)
+
+
+def test_general_by_hand():
+    score = General(2, 2)
+    score.project.weight.data = torch.tensor([[0.0, 1.0], [2.0, 0.0]])  # W k = (k2, 2 k1)
+    assert torch.equal(score(QUERY, score.prepare(KEYS))[0, 0], torch.tensor([1 + 12.0, 0 + 4.0, 4 - 8.0]))
+
+
+def test_general_joins_any_two_widths():
+    score = General(5, 3)
+    query, keys = torch.randn(2, 7, 5), torch.randn(2, 11, 3)
+    expected = torch.einsum("bqi,ij,bkj->bqk", query, score.project.weight, keys)
+    assert torch.allclose(score(query, score.prepare(keys)), expected, atol=1e-6)
+
+
+def test_additive_is_a_double_loop():
+    score = Additive(3, 5, hidden=7)
+    query, keys = torch.randn(2, 11, 3), torch.randn(2, 13, 5)
+    found = score(query, score.prepare(keys))
+    for b in range(2):
+        for q in range(11):
+            for k in range(13):
+                inside = score.of_query.weight @ query[b, q] + score.of_query.bias + score.of_key.weight @ keys[b, k]
+                assert torch.isclose(found[b, q, k], score.vector @ torch.tanh(inside), atol=1e-6)
+
+
+def test_concat_is_additive_with_one_wide_matrix():
+    score = Additive(3, 5, hidden=7)
+    query, keys = torch.randn(2, 11, 3), torch.randn(2, 13, 5)
+    wide = torch.cat((score.of_query.weight, score.of_key.weight), 1)
+    pairs = torch.cat((query.unsqueeze(2).expand(-1, -1, 13, -1), keys.unsqueeze(1).expand(-1, 11, -1, -1)), -1)
+    expected = torch.tanh(F.linear(pairs, wide, score.of_query.bias)) @ score.vector
+    assert torch.allclose(score(query, score.prepare(keys)), expected, atol=1e-6)
+
+
+def test_additive_begins_uniform_as_the_paper_does():
+    score = Additive(3, 5, uniform=True)
+    assert not score(torch.randn(2, 1, 3), score.prepare(torch.randn(2, 7, 5))).any()
+
+
+@pytest.mark.parametrize("leading", [(3,), (2, 3)])
+def test_sliced_additive_is_plain_additive(monkeypatch, leading):
+    monkeypatch.setattr("regard.attend.additive.SLICE", 97)
+    query, keys, vector = (
+        torch.randn(*shape, dtype=torch.float64) for shape in ((*leading, 11, 5), (*leading, 13, 5), (5,))
+    )
+    upstream = torch.randn(*leading, 11, 13, dtype=torch.float64)
+    results = []
+    for function in (plain_additive, additive):
+        given = [each.clone().requires_grad_() for each in (query, keys, vector)]
+        scores = function(*given)
+        scores.backward(upstream)
+        results.append([scores.detach(), *(each.grad for each in given)])
+    for plain, sliced in zip(*results, strict=True):
+        assert torch.allclose(plain, sliced, atol=1e-12)
+
+
+def test_sliced_additive_passes_gradcheck(monkeypatch):
+    monkeypatch.setattr("regard.attend.additive.SLICE", 2)
+    given = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 3, 2), (2, 5, 2), (2,))]
+    assert torch.autograd.gradcheck(additive, given)
+
+
+def test_cosine_ignores_lengths_and_learns_its_sharpness():
+    score = Cosine(3, 3)
+    query, keys = torch.randn(2, 5, 3), torch.randn(2, 7, 3)
+    found = score(query, score.prepare(keys))
+    sharpness = 1 + F.softplus(torch.tensor(4.0))
+    assert torch.allclose(
+        found, sharpness * F.cosine_similarity(query.unsqueeze(2), keys.unsqueeze(1), dim=-1), atol=1e-5
+    )
+    assert torch.allclose(score(query, score.prepare(100 * keys)), found, atol=1e-5)
+    found.sum().backward()
+    assert score.sharpness.weight.grad.any()
+    assert torch.isfinite(score(query, score.prepare(torch.zeros_like(keys)))).all()
+
+
+def test_without_sharpness_cosine_cannot_exceed_its_bound():
+    keys = -torch.eye(20)[:1].repeat(20, 1)
+    keys[0] *= -1  # one key along the query, nineteen against it: the sharpest case there is
+    weights = torch.softmax(cosine(torch.eye(20)[None, :1], keys[None]), -1)
+    assert torch.isclose(weights.max(), torch.tensor(math.e**2 / (math.e**2 + 19)), atol=1e-6)
+
+
+def test_location_reads_the_query_alone():
+    score = Location(2, 3, longest=5)
+    query = torch.randn(2, 7, 2)
+    found = score(query, score.prepare(torch.randn(2, 4, 3)))
+    assert torch.allclose(found, score.project(query)[..., :4])
+    assert torch.equal(found, score(query, score.prepare(torch.randn(2, 4, 3))))
+
+
+def test_location_refuses_what_it_cannot_place():
+    with pytest.raises(ShapeError, match=r"knows 5 positions; the source has 6(.|\n)*longest = 6"):
+        Location(2, 3, longest=5).prepare(torch.randn(1, 6, 3))
+
+
+@pytest.mark.parametrize("score", [Dot, ScaledDot, Cosine])
+def test_one_width_for_both_or_a_clear_refusal(score):
+    with pytest.raises(ShapeError, match="the query has 3, the key 5(.|\n)*general"):
+        score(3, 5)

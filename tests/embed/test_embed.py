@@ -1,0 +1,50 @@
+"""Embedders and positions."""
+
+import math
+
+import pytest
+import torch
+
+from regard.embed.image import Pixels
+from regard.embed.position import Learned, Sinusoid, sinusoid
+from regard.embed.tokens import Tokens
+from regard.errors import ShapeError
+from regard.registry import maker
+from regard.types import Grid
+
+
+def test_sinusoids_by_hand():
+    table = sinusoid(0, 3, 4)
+    assert torch.allclose(table[0], torch.tensor([0.0, 1.0, 0.0, 1.0]))
+    assert torch.allclose(table[2], torch.tensor([math.sin(2), math.cos(2), math.sin(0.02), math.cos(0.02)]))
+    assert sinusoid(0, 3, 5).shape == (3, 5)
+
+
+def test_sinusoids_have_no_longest_length():
+    position = Sinusoid(6)
+    assert torch.allclose(position(1000, 3), sinusoid(1000, 3, 6))
+    assert "table" not in position.state_dict()
+
+
+def test_learned_positions_end():
+    position = Learned(6, longest=7)
+    assert torch.equal(position(2, 3), position.table[2:5])
+    with pytest.raises(ShapeError, match=r"end at 7; the sequence has 8(.|\n)*longest = 8"):
+        position(5, 3)
+
+
+@pytest.mark.parametrize("name", ["sinusoid", "learned"])
+def test_tokens_know_where_they_stand(name):
+    embed = Tokens(11, width=6, position=maker("position", name), scale=True)
+    ids = torch.tensor([[4, 5, 4, 7]])
+    whole = embed.vectors(ids)
+    assert torch.allclose(embed.vectors(ids[:, 2:], start=2), whole[:, 2:])
+    assert not torch.allclose(whole[0, 0], whole[0, 2])
+    assert torch.allclose(whole[0, 1] - embed.position(1, 1)[0], math.sqrt(6) * embed.table.weight[5])
+
+
+def test_pixels_are_shifted_and_padding_is_zero():
+    mask = torch.ones(1, 2, 3, dtype=torch.bool)
+    mask[0, 1] = False
+    out = Pixels(1, mean=0.5, deviation=0.25)(Grid(torch.full((1, 1, 2, 3), 0.75), mask))
+    assert torch.equal(out.data[0, 0], torch.tensor([[1.0] * 3, [0.0] * 3]))

@@ -1,0 +1,38 @@
+"""A label over pooled or attended states."""
+
+import pytest
+import torch
+
+from regard.errors import UsageError
+from regard.types import Padded
+from small import model, words
+
+LABEL = ["predict.part=label"]
+
+
+@pytest.mark.parametrize("pool", ["attend", "mean", "max", "summary"])
+def test_padding_changes_no_label(pool):
+    built = model([*LABEL, f"predict.pool={pool}", *([] if pool == "attend" else ["attend=none"])], target=5)
+    source = words(31, (7, 5, 2))
+    together = built.label(source)
+    assert together.logits.shape == (3, 5)
+    for row, length in enumerate((7, 5, 2)):
+        alone = built.label(Padded(source.data[row : row + 1, :length], source.mask[row : row + 1, :length]))
+        assert torch.allclose(alone.logits[0], together.logits[row], atol=1e-5)
+
+
+def test_several_queries_look_each_with_its_own_eyes():
+    built = model([*LABEL, "predict.queries=3"], target=5)
+    looked = built.label(words(31, (7, 5, 2))).looked[0]
+    assert looked.weights.shape == (3, 3, 7)
+    assert not torch.allclose(looked.weights[0, 0], looked.weights[0, 1])
+
+
+def test_one_word_gets_all_the_attention():
+    looked = model(LABEL, target=5).label(words(31, (1,))).looked[0]
+    assert torch.equal(looked.weights, torch.ones(1, 1, 1))
+
+
+def test_a_pool_that_does_not_attend_refuses_an_attention():
+    with pytest.raises(UsageError, match='pool = "mean" does not attend'):
+        model([*LABEL, "predict.pool=mean"], target=5)

@@ -1,0 +1,167 @@
+"""The recurrent wirings: which tensor asks, when, and where the answer goes. Steps written out by hand."""
+
+import pytest
+import torch
+
+from regard.errors import UsageError
+from regard.recipe import resolve
+from regard.registry import maker
+from regard.types import Recurrent
+from small import batch, model, overrides
+
+
+def spied(built, pairs, monkeypatch):
+    """One step, with the query that was asked, before and after it."""
+    decoder, asked = built.predict, []
+    ask = decoder.ask
+    monkeypatch.setattr(decoder, "ask", lambda query, *rest: asked.append(query) or ask(query, *rest))
+    before = decoder.start(built.read(pairs.source))
+    stepped = decoder.step(pairs.target.data[:, 0], before)
+    return asked[0], before, stepped
+
+
+def test_bahdanau_asks_with_the_state_before_the_step(monkeypatch):
+    asked, before, _ = spied(model(overrides("predict", "bahdanau")), batch(), monkeypatch)
+    assert asked is before.layers[0].hidden
+
+
+def test_luong_asks_with_the_state_after_the_step(monkeypatch):
+    asked, _, stepped = spied(model([*overrides("predict", "luong"), "predict.layers=2"]), batch(), monkeypatch)
+    assert asked is stepped.state.layers[-1].hidden
+
+
+@pytest.mark.parametrize("context", ["held", "fresh"])
+def test_google_asks_with_the_bottom_layer(monkeypatch, context):
+    built = model([*overrides("predict", "google"), f"predict.context={context}", "predict.layers=3"])
+    asked, before, stepped = spied(built, batch(), monkeypatch)
+    assert asked is (before if context == "held" else stepped.state).layers[0].hidden
+
+
+def test_the_tutorial_asks_with_word_and_state(monkeypatch):
+    built, pairs = model(overrides("predict", "tutorial")), batch()
+    asked, before, _ = spied(built, pairs, monkeypatch)
+    word = built.predict.embed.vectors(pairs.target.data[:, :1])[:, 0]
+    assert torch.equal(asked, torch.cat((word, before.layers[0].hidden), -1))
+
+
+@pytest.mark.parametrize("shown", ["previous", "current"])
+def test_a_bahdanau_step_by_hand(shown):
+    built, pairs = model([*overrides("predict", "bahdanau"), "predict.cell=cho", f"predict.state={shown}"]), batch()
+    decoder, memory = built.predict, built.read(pairs.source)
+    state = decoder.start(memory)
+    stepped = decoder.step(pairs.target.data[:, 0], state)
+    score, cell = decoder.attend.score, decoder.cells[0]
+    for b, length in enumerate((7, 5, 2)):
+        s = torch.tanh(decoder.bridge.hidden[0](memory.summary[b]))
+        e = torch.stack(
+            [score.vector @ torch.tanh(score.of_query(s) + score.of_key(memory.keys[b, j])) for j in range(length)]
+        )
+        a = torch.softmax(e, 0)
+        c = sum(a[j] * memory.values[b, j] for j in range(length))
+        word = decoder.embed.table(pairs.target.data[b, 0])
+        after = cell((cell.project[0](word) + cell.project[1](c))[None], Recurrent(s[None])).hidden[0]
+        features = torch.cat((s if shown == "previous" else after, word, c))
+        assert torch.allclose(stepped.looked[0].weights[b, 0, :length], a, atol=1e-5)
+        assert torch.allclose(stepped.state.layers[0].hidden[b], after, atol=1e-5)
+        assert torch.allclose(stepped.logits[b], decoder.readout(features), atol=1e-5)
+
+
+def test_the_papers_initialisation_begins_uniform():
+    built, pairs = model([*overrides("predict", "bahdanau"), "attend.score.uniform=true"]), batch()
+    weights = built.teach(pairs).looked[0].weights
+    for row, length in enumerate((7, 5, 2)):
+        assert (weights[row, :, :length] - 1 / length).abs().max() < 1e-6
+
+
+def test_a_luong_step_by_hand():
+    built, pairs = model([*overrides("predict", "luong"), "attend.score=general", "predict.cell=lstm"]), batch()
+    decoder, memory = built.predict, built.read(pairs.source)
+    first = decoder.step(pairs.target.data[:, 0], decoder.start(memory))
+    second = decoder.step(pairs.target.data[:, 1], first.state)
+    cell, word = decoder.cells[0], decoder.embed.table(pairs.target.data[:, 1])
+    h = cell(cell.project[0](word) + cell.project[1](first.state.feed), first.state.layers[0]).hidden
+    scores = torch.einsum("bd,bsd->bs", h, decoder.attend.score.project(memory.keys))
+    a = torch.softmax(scores.masked_fill(~memory.mask, float("-inf")), -1)
+    vector = torch.tanh(decoder.join(torch.cat((torch.einsum("bs,bsd->bd", a, memory.values), h), -1)))
+    assert torch.allclose(second.state.feed, vector, atol=1e-5)
+    assert torch.allclose(second.logits, decoder.readout(vector), atol=1e-5)
+
+
+def test_no_feeding_is_feeding_with_its_matrix_at_zero():
+    feeding, without = (
+        model([*overrides("predict", "luong"), f"predict.feeding={flag}"]) for flag in ("true", "false")
+    )
+    without.load_state_dict({key: value for key, value in feeding.state_dict().items() if "project.1" not in key})
+    feeding.predict.cells[0].project[1].weight.data.zero_()
+    pairs = batch()
+    assert torch.allclose(feeding.teach(pairs).logits, without.teach(pairs).logits, atol=1e-6)
+
+
+@pytest.mark.parametrize("context", ["held", "fresh"])
+def test_a_google_step_by_hand(context):
+    built = model([*overrides("predict", "google"), f"predict.context={context}", "predict.layers=3"])
+    pairs = batch()
+    decoder = built.predict
+    state = decoder.step(pairs.target.data[:, 0], decoder.start(built.read(pairs.source))).state
+    stepped = decoder.step(pairs.target.data[:, 1], state)
+    word = decoder.embed.table(pairs.target.data[:, 1])
+
+    def ask(query):
+        return decoder.attend(query[:, None], state.memory).context[:, 0]
+
+    def step(number, read, context):
+        cell = decoder.cells[number]
+        return cell(cell.project[0](read) + cell.project[1](context), state.layers[number]).hidden
+
+    if context == "held":
+        c = ask(state.layers[0].hidden)
+        bottom = step(0, word, c)
+    else:
+        bottom = step(0, word, state.feed)
+        c = ask(bottom)
+    middle = step(1, bottom, c) + bottom  # the skip adds what was read from below, not the context
+    top = step(2, middle, c) + middle
+    assert torch.allclose(stepped.logits, decoder.readout(top), atol=1e-5)
+
+
+def test_plain_knows_the_source_by_its_start_alone():
+    built, pairs = model(overrides("predict", "plain")), batch()
+    state = built.start(pairs.source)
+    assert state.memory is None
+    assert built.step(pairs.target.data[:, 0], state).looked == ()
+
+
+def test_no_decoder_sees_the_piece_it_predicts():
+    for name in ("bahdanau", "luong", "google", "tutorial", "plain", "transformer"):
+        built, pairs = model(overrides("predict", name)), batch(target=(6, 6, 6))
+        before = built.teach(pairs).logits
+        pairs.target.data[:, 3] = (pairs.target.data[:, 3] + 1) % 30 + 4
+        after = built.teach(pairs).logits
+        assert torch.equal(before[:, :3], after[:, :3]), name
+        assert not torch.allclose(before[:, 3:], after[:, 3:]), name
+
+
+def test_the_source_matters():
+    """Sources exchanged between rows must change what is predicted: nothing but the source tells rows apart."""
+    for name in ("bahdanau", "luong", "google", "tutorial", "plain", "transformer"):
+        built, pairs = model(overrides("predict", name)), batch(source=(5, 5, 5), target=(6, 6, 6))
+        before = built.teach(pairs).logits
+        pairs.source.data.copy_(pairs.source.data.roll(1, 0))
+        assert not torch.allclose(before, built.teach(pairs).logits), name
+
+
+def test_an_attention_that_is_missing_or_idle_is_refused():
+    with pytest.raises(UsageError, match=r"'luong' attends, and the recipe has no \[attend\] table"):
+        resolve("luong", ["attend=none"]).build(11, 13)
+    with pytest.raises(UsageError, match="'plain' does not attend"):
+        resolve("seq2seq", ["attend=attention"]).build(11, 13)
+
+
+def test_gates_that_read_their_neighbours_may_not_look_at_the_past():
+    gates = maker("choice", "gated", encode=maker("encode", "recurrent"))
+    heads = maker("attend", "heads", heads=2, attend=maker("attend", "attention", choice=gates))
+    from regard.predict.transformer import TransformerDecoder
+    from regard.types import Widths
+
+    with pytest.raises(UsageError, match="would see the future"):
+        TransformerDecoder(11, Widths(8, 8, 8), heads, self_attend=heads, embed=maker("embed", "tokens", width=8))

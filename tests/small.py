@@ -1,0 +1,89 @@
+"""Small models and batches for tests: any part can be put in its place in a recipe of small sizes."""
+
+from pathlib import Path
+
+import torch
+
+from regard import masks
+from regard.recipe import resolve
+from regard.registry import names
+from regard.types import Batch, Grid, Padded
+
+RECIPE = Path(__file__).parent / "small.toml"
+SOURCE, TARGET = 31, 37  # sizes of the vocabularies
+DECODERS = [name for name in names("predict") if name != "label"]
+ATTENDING = [name for name in DECODERS if name != "plain"]
+TEXT_ENCODERS = [name for name, cls in names("encode").items() if not getattr(cls, "sees_images", False)]
+IMAGE_ENCODERS = [name for name, cls in names("encode").items() if getattr(cls, "sees_images", False)]
+
+
+def words(size, lengths, width=None):
+    """Random ids in rows of the given lengths."""
+    lengths = torch.tensor(lengths)
+    mask = masks.from_lengths(lengths, width)
+    return Padded(torch.randint(4, size, mask.shape) * mask, mask)
+
+
+def pictures(sizes, channels=3):
+    """Random pictures of the given heights and widths."""
+    height, width = max(h for h, _ in sizes), max(w for _, w in sizes)
+    mask = torch.zeros(len(sizes), height, width, dtype=torch.bool)
+    for row, (h, w) in enumerate(sizes):
+        mask[row, :h, :w] = True
+    return Grid(torch.rand(len(sizes), channels, height, width) * mask.unsqueeze(1), mask)
+
+
+def batch(source=(7, 5, 2), target=(6, 3, 5)):
+    """A batch of pairs of the given lengths."""
+    return Batch(words(SOURCE, source), words(TARGET, target))
+
+
+def overrides(kind, name, predict="luong"):
+    """The settings that put one part in its place; the rest of the recipe stays small."""
+    places = {
+        "score": "attend.score",
+        "scope": "attend.scope",
+        "choice": "attend.choice",
+        "attend": "attend",
+        "encode": "encode",
+        "cell": "predict.cell",
+        "bridge": "predict.bridge",
+        "readout": "predict.readout",
+        "position": "embed.position",
+        "embed": "embed",
+        "predict": "predict",
+        "model": "",
+    }
+    return [f"{places[kind]}.part={name}".lstrip("."), *fitting(kind, name, predict)]
+
+
+def fitting(kind, name, predict="luong"):
+    """What else must be written for a part to fit the small recipe."""
+    decoder = name if kind == "predict" else predict
+    found = [] if kind == "predict" else [f"predict.part={decoder}"]
+    if decoder == "transformer":
+        found += ["predict.feed=13", "predict.layers=2", "predict.self_attend.heads=2"]
+    elif decoder != "label":
+        found += ["predict.hidden=8"]
+    if decoder not in ("label", "transformer") and kind != "bridge":
+        found += ["predict.bridge=project"]
+    if decoder != "label":
+        found += ["predict.embed.width=8"]
+    if decoder == "plain":
+        found += ["attend=none"]
+    if kind == "encode":
+        found += {
+            "recurrent": ["encode.hidden=8"],
+            "transformer": ["encode.feed=13", "encode.attend.heads=2"],
+            "grid": ["embed.part=pixels", "encode.hidden=8", "encode.layers=2"],
+        }.get(name, [])
+    if (kind, name) == ("embed", "pixels"):
+        found += ["encode.part=grid", "encode.hidden=8", "encode.layers=2"]
+    if (kind, name) == ("attend", "heads"):
+        found += ["attend.heads=2"]
+    return found
+
+
+def model(settings=(), source=SOURCE, target=TARGET):
+    """The small recipe's model, not in training."""
+    return resolve(RECIPE, settings).build(source, target).eval()
