@@ -185,6 +185,18 @@ def test_no_unfinished_notes():
     assert [place(path) for path in TREES if notes.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_no_pickle_anywhere():
+    """Loading a model must never run code: nothing of ours may name a door to pickle."""
+    modules = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+    doors = {"torch.load", "torch.save", "np.load", "numpy.load", "pd.read_pickle"}
+    imported = [(path, node, alias.name) for path, node in nodes(ast.Import) for alias in node.names]
+    imported += [(path, node, node.module or "") for path, node in nodes(ast.ImportFrom)]
+    assert [place(path, node) for path, node, name in imported if name.split(".")[0] in modules] == []
+    assert [place(path, node) for path, node in nodes(ast.Attribute) if ast.unparse(node) in doors] == []
+    words = [(path, node) for path, node in nodes(ast.keyword) if node.arg == "allow_pickle"]
+    assert [place(path, node) for path, node in words] == []
+
+
 def test_the_rules_see_what_breaks_them():
     """The readers above are right about a small file in which every rule is broken."""
     wrong = ast.parse("@part('a', 'b')\nclass A:\n    def __init__(self, a, *, b): ...")

@@ -1,11 +1,9 @@
 """The model and its folder: the flow by hand, save and load, crashes at every stage, damaged files."""
 
 import contextlib
-import io
 import json
 import re
 import shutil
-import tokenize
 from pathlib import Path
 
 import pytest
@@ -18,10 +16,8 @@ from regard.errors import ModelError, RegardError, ShapeError
 from regard.model import Model, load, save
 from regard.recipe import resolve
 from regard.registry import maker
-from small import SOURCE, TARGET, batch, words
+from small import SOURCE, TARGET, batch
 from small import model as small
-
-SOURCE_CODE = Path(regard.__file__).parent
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -106,10 +107,18 @@ def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = Non
         for name, text in (files or {}).items():
             (fresh / name).write_text(text, encoding="utf-8")
         fresh.chmod(0o755)
+        for path in fresh.iterdir():
+            _settle(path)
         _swap(fresh, folder)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
+
+
+def _settle(path: Path) -> None:
+    """Wait until a file is on the disk: after a power cut, a name may be there before its content."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _check_place(folder: Path, files: Mapping[str, str]) -> None:
@@ -117,7 +126,7 @@ def _check_place(folder: Path, files: Mapping[str, str]) -> None:
     if folder.exists() and not (folder / "recipe.toml").is_file() and (folder.is_file() or any(folder.iterdir())):
         raise ModelError(f"{folder} is there already, and is no model folder.", hint="Save under another name.")
     for name in files:
-        if name != Path(name).name or name in OURS:
+        if not name or name != Path(name).name or name in OURS:
             raise ModelError(
                 f"a model folder cannot hold a further file called '{name}'.",
                 hint=f"Use a plain file name other than {' and '.join(OURS)}.",

@@ -7,13 +7,26 @@ import torch
 
 from regard.recipe import NAMED, resolve, write
 from regard.recipe.resolve import Recipe
-from regard.registry import Maker
+from regard.registry import Maker, find, names, settings
 from regard.types import Batch
 from small import words
 
+HEAD = 'extends = "rnnsearch"\n'
 SOURCE, TARGET = 31, 37
 # Recipes are printed and built at their own size, and run at this one.
 SMALLER = {"width": 8, "hidden": 8, "feed": 13, "heads": 2, "longest": 19}
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    """Write a recipe's text; hand back its path."""
+
+    def written(text):
+        path = tmp_path / "mine.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written
 
 
 def smaller(made):
@@ -130,7 +143,7 @@ def test_every_default_is_filled_in():
     """Nothing is left for a constructor to fill in: what is printed is all there is."""
 
     def walk(made):
-        assert set(made.settings) == set(settings(registry.find(made.kind, made.name)))
+        assert set(made.settings) == set(settings(find(made.kind, made.name)))
         for value in made.settings.values():
             if isinstance(value, Maker):
                 walk(value)
@@ -139,7 +152,7 @@ def test_every_default_is_filled_in():
         walk(resolve(name).model)
 
 
-def test_one_setting_of_a_default_part_may_be_changed(recipe):
+def test_one_setting_of_a_default_part_may_be_changed():
     """predict.transformer has embed = tokens with a position and scale; naming a width keeps those."""
     made = resolve("transformer", ["predict.embed.width=12"]).model.settings["predict"].settings["embed"]
     assert made.settings["width"] == 12

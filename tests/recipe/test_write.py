@@ -143,7 +143,7 @@ VALUES = some.recursive(
 
 @given(VALUES)
 @example("\x7f")
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=100, deadline=None, database=None)
 def test_any_value_is_read_again(value):
     found = tomllib.loads(f"value = {toml(value)}")["value"]
     assert found == value

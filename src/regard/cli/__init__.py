@@ -33,10 +33,11 @@ app.command("recipe")(recipe.recipe)
 app.add_typer(data.app, name="data")
 
 
-def _print_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> bool:
     if wanted:
         typer.echo(f"regard {__version__}")
         raise typer.Exit
+    return wanted
 
 
 @app.callback()

@@ -1,0 +1,1 @@
+"""Learn: what a step minimises, and the loop of steps."""

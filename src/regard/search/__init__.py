@@ -1,0 +1,1 @@
+"""Search: from a state, the pieces of an output."""
