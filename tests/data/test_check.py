@@ -68,17 +68,13 @@ class TestErrors:
     def test_missing_file(self, folder):
         (folder / "val.bb1").unlink()
         report = look(folder)
-        assert "expected val.bb1 (or .gz) beside val.aa1; there is no such file." in str(
-            the(report, "missing-file")
-        )
+        assert "expected val.bb1 (or .gz) beside val.aa1; there is no such file." in str(the(report, "missing-file"))
         with pytest.raises(MissingData, match="1 error"):
             report.stop_on_errors()
 
     def test_missing_corpus(self, tmp_path):
         report = check(tmp_path / "nowhere")
-        assert (
-            "is neither a file, nor a folder, nor a corpus we know" in the(report, "missing-corpus").message
-        )
+        assert "is neither a file, nor a folder, nor a corpus we know" in the(report, "missing-corpus").message
         assert not report.ok
 
     def test_asked_wrongly_is_no_finding(self, folder):
@@ -107,13 +103,15 @@ class TestErrors:
         assert finding.where == f"{folder / 'val.aa1'}:7"
         assert finding.message == "expected UTF-8; found 2 lines that are not."
         assert finding.examples == ("line 7: sch\\xf6n und gut", "line 11: 20 \\x80")
-        assert "iconv -f ISO-8859-1 -t UTF-8" in finding.advice
+        assert "iconv -f WINDOWS-1252 -t UTF-8" in finding.advice  # the euro sign tells
 
-    @pytest.mark.parametrize(("text", "coding"), [("20 \u20ac", "cp1252"), ("wide", "utf-16")])
+    @pytest.mark.parametrize(
+        ("text", "coding"), [("20 \u20ac", "cp1252"), ("sch\u00f6n", "latin-1"), ("wide", "utf-16")]
+    )
     def test_the_coding_is_guessed(self, folder, text, coding):
         (folder / "val.aa1").write_bytes("\n".join([text] * 23).encode(coding))
         advice = the(look(folder), "invalid-utf8").advice
-        assert {"cp1252": "WINDOWS-1252", "utf-16": "UTF-16"}[coding] in advice
+        assert {"cp1252": "WINDOWS-1252", "latin-1": "ISO-8859-1", "utf-16": "UTF-16"}[coding] in advice
 
     def test_truncated_gzip(self, folder):
         whole = gzip.compress((folder / "val.aa1").read_bytes())
@@ -241,9 +239,7 @@ class TestDoubts:
         change(folder / "test.aa1", 6, (folder / "train.aa1").read_text().split("\n")[2])
         finding = the(look(folder), "overlap")
         assert (finding.level, finding.where) == ("doubt", "test")
-        assert finding.message == (
-            "2 of 29 source lines (6.9%) also stand in train, 1 of them with the same target."
-        )
+        assert finding.message == ("2 of 29 source lines (6.9%) also stand in train, 1 of them with the same target.")
         assert finding.examples[0].startswith("line 4 (")
 
     def test_unknown_words(self, folder):
@@ -296,9 +292,7 @@ class TestDoubts:
             path.rename(path.with_name(path.name.replace("val", "test2")))
         for path in folder.glob("train.*"):
             path.unlink()
-        assert the(look(folder), "no-train").message == (
-            "there is no train split: one can evaluate on it, not train."
-        )
+        assert the(look(folder), "no-train").message == ("there is no train split: one can evaluate on it, not train.")
 
     def test_units_that_lack_a_language(self, tmp_path):
         unit = "<tu><tuv xml:lang='{}'><seg>a</seg></tuv><tuv xml:lang='{}'><seg>b</seg></tuv></tu>"

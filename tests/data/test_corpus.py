@@ -7,12 +7,15 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from regard.data.corpus import Corpus
 from regard.data.example import read_gold
 from regard.data.files import Lines, cache_folder
 from regard.data.languages import code_of, pick, read_pair
 from regard.data.names import read_name, split_named
+from regard.data.rows import turn
 from regard.errors import BrokenData, MissingData, UnknownName, UsageError
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -52,9 +55,7 @@ def pairs_of(corpus: Corpus, split: str) -> list[tuple[str, str]]:
 class TestFolders:
     @pytest.mark.parametrize("ending", ["", ".gz"])
     def test_files_of_lines(self, tmp_path, cache, ending):
-        corpus = Corpus.open(
-            write_splits(tmp_path / "data", ending=ending), source="en", target="de", cache=cache
-        )
+        corpus = Corpus.open(write_splits(tmp_path / "data", ending=ending), source="en", target="de", cache=cache)
         assert list(corpus.splits) == ["train", "val", "test"]
         assert (corpus.source, corpus.target) == ("en", "de")
         assert pairs_of(corpus, "val") == [
@@ -129,9 +130,7 @@ class TestFolders:
 
     def test_two_corpora_in_one_folder(self, tmp_path, cache):
         write_splits(tmp_path / "data", ("news", "web"))
-        with pytest.raises(
-            UsageError, match=r"several corpora lie there, and no file is called train: news, web\."
-        ):
+        with pytest.raises(UsageError, match=r"several corpora lie there, and no file is called train: news, web\."):
             Corpus.open(tmp_path / "data", cache=cache)
 
     def test_missing_partners_are_all_named(self, tmp_path, cache):
@@ -144,12 +143,18 @@ class TestFolders:
         assert "expected val.en (or .gz) beside val.de; there is no such file." in str(caught.value)
         assert "expected test.de (or .gz) beside test.en; there is no such file." in str(caught.value)
 
+    def test_a_test_in_other_languages_is_left_aside(self, tmp_path, cache):
+        folder = write_splits(tmp_path / "data")
+        for split in ("train", "val"):
+            write(folder / f"{split}.fr", ENGLISH)
+        corpus = Corpus.open(folder, source="fr", target="en", cache=cache)
+        assert list(corpus.splits) == ["train", "val"]
+        assert corpus.notes == ("left aside: test.de, test.en",)
+
     def test_the_same_split_twice(self, tmp_path, cache):
         folder = write_splits(tmp_path / "data")
         write(folder / "train.de.gz", GERMAN)
-        with pytest.raises(
-            BrokenData, match=r"expected one file for de in train; found train.de, train.de.gz\."
-        ):
+        with pytest.raises(BrokenData, match=r"expected one file for de in train; found train.de, train.de.gz\."):
             Corpus.open(folder, cache=cache)
 
     def test_nothing_to_read(self, tmp_path, cache):
@@ -158,15 +163,11 @@ class TestFolders:
             Corpus.open(tmp_path / "data", cache=cache)
 
     def test_a_name_nobody_knows(self, cache):
-        with pytest.raises(
-            MissingData, match=r"'phrasbook' is neither a file.*\n  Did you mean 'phrasebook'\?"
-        ):
+        with pytest.raises(MissingData, match=r"'phrasbook' is neither a file.*\n  Did you mean 'phrasebook'\?"):
             Corpus.open("phrasbook", cache=cache)
 
     def test_a_download_that_is_not_here(self, cache):
-        with pytest.raises(
-            MissingData, match=r"multi30k is not here yet.*\n  Fetch it: regard data get multi30k"
-        ):
+        with pytest.raises(MissingData, match=r"multi30k is not here yet.*\n  Fetch it: regard data get multi30k"):
             Corpus.open("multi30k", cache=cache)
 
     def test_only_a_line_feed_ends_a_line(self, tmp_path, cache):
@@ -265,16 +266,12 @@ class TestTables:
         assert pairs_of(corpus, "val") == [("the dev", "en-ru")]
         with pytest.raises(UsageError, match=r"several pairs of languages lie there: en-it, en-ru\."):
             Corpus.open(tmp_path / "data", cache=cache)
-        with pytest.raises(
-            MissingData, match=r"expected files for de and en; found the pairs en-it, en-ru\."
-        ):
+        with pytest.raises(MissingData, match=r"expected files for de and en; found the pairs en-it, en-ru\."):
             Corpus.open(tmp_path / "data", source="de", target="en", cache=cache)
 
     def test_too_many_columns_without_a_header(self, tmp_path, cache):
         path = write(tmp_path / "train.tsv", ["ja\tyes\tby Ann", "nein\tno\tby Bob"])
-        with pytest.raises(
-            BrokenData, match=r"expected two columns of text .*; found 3: ja \| yes \| by Ann"
-        ):
+        with pytest.raises(BrokenData, match=r"expected two columns of text .*; found 3: ja \| yes \| by Ann"):
             Corpus.open(path, cache=cache)
 
     def test_lines_with_other_columns(self, tmp_path, cache):
@@ -296,9 +293,7 @@ class TestTables:
 
     def test_json_translations_and_keys_of_any_name(self, tmp_path, cache):
         write(tmp_path / "one" / "train.jsonl", [json.dumps({"translation": {"de": "ja", "en": "yes"}})])
-        write(
-            tmp_path / "two" / "test.jsonl", [json.dumps({"class": "x", "text": "long", "summary": "short"})]
-        )
+        write(tmp_path / "two" / "test.jsonl", [json.dumps({"class": "x", "text": "long", "summary": "short"})])
         assert Corpus.open(tmp_path / "one", source="de", target="en", cache=cache).source == "de"
         corpus = Corpus.open(tmp_path / "two", source="text", target="summary", cache=cache)
         assert pairs_of(corpus, "test") == [("long", "short")]
@@ -356,9 +351,7 @@ class TestMemories:
             Corpus.open(path, source="fr", target="en", cache=cache)
 
     def test_one_language_only(self, tmp_path, cache):
-        path = write(
-            tmp_path / "test.tmx", ["<tmx><body><tu><tuv xml:lang='en'><seg>a</seg></tuv></tu></body></tmx>"]
-        )
+        path = write(tmp_path / "test.tmx", ["<tmx><body><tu><tuv xml:lang='en'><seg>a</seg></tuv></tu></body></tmx>"])
         with pytest.raises(BrokenData, match=r"expected units \(<tu>\) in two languages; found en\."):
             Corpus.open(path, cache=cache)
 
@@ -385,9 +378,8 @@ class TestGold:
         folder = self.folder(tmp_path, "test.gold", ["0-0 9-1", "0:1", ""])
         with pytest.raises(BrokenData) as caught:
             Corpus.open(folder, source="de", target="en", cache=cache)
-        assert (
-            "test.gold:1: expected gold links such as 0-1 (sure) or 0?1 (possible); 2 lines differ."
-            in str(caught.value)
+        assert "test.gold:1: expected gold links such as 0-1 (sure) or 0?1 (possible); 2 lines differ." in str(
+            caught.value
         )
         assert "line 1: '9-1' points outside 4 source and 4 target words" in str(caught.value)
         assert "line 2: '0:1' is no link" in str(caught.value)
@@ -491,6 +483,29 @@ class TestStore:
         assert cache_folder() == Path("/caches/regard")
         monkeypatch.delenv("XDG_CACHE_HOME")
         assert cache_folder() == Path.home() / ".cache" / "regard"
+
+
+LINE = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\n"), max_size=40).filter(
+    lambda line: not line.endswith("\r") and not line.startswith("\ufeff")
+)
+LINK = st.builds("{}{}{}".format, st.integers(0, 99), st.sampled_from("-?"), st.integers(0, 99))
+
+
+class TestAnyText:
+    @given(st.lists(LINE, min_size=1, max_size=9))
+    def test_lines_come_back_as_they_were_written(self, tmp_path_factory, lines):
+        path = write(tmp_path_factory.mktemp("any") / "train.de", lines)
+        read = Lines(path)
+        assert list(read) == lines
+        assert read.count == len(lines)
+        assert read.findings() == []
+
+    @given(st.lists(LINK))
+    def test_links_turned_twice_are_the_same(self, links):
+        line = " ".join(links)
+        assert turn(turn(line)) == line
+        sure, possible = read_gold(turn(line))
+        assert read_gold(line) == (tuple((b, a) for a, b in sure), tuple((b, a) for a, b in possible))
 
 
 class TestNames:

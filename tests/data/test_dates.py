@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from datetime import date, timedelta
+from datetime import date
 
 import pytest
 
@@ -14,10 +14,10 @@ SAMPLE = list(generate(split="train", size=10_000, seed=1))
 
 
 def test_a_source_has_one_target():
-    """Every style but the typed English ones on every day of a year, and a large sample of all."""
+    """Every style but the typed English ones on all days that could be months, and a large sample of all."""
     targets: dict[str, str] = {pair.source: pair.target for pair in SAMPLE}
     styles = [style for name, family in families().items() for style in family if name != "english"]
-    for day in (date(2012, 1, 1) + timedelta(number) for number in range(366)):
+    for day in (date(2012, month, day) for month in range(1, 13) for day in (*range(1, 13), 20, 28)):
         target = day.isoformat()
         for source in (style.write(day) for style in styles if style.fits(day)):
             assert targets.setdefault(source, target) == target, source

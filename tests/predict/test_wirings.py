@@ -87,6 +87,14 @@ def test_a_luong_step_by_hand():
     assert torch.allclose(second.logits, decoder.readout(vector), atol=1e-5)
 
 
+@pytest.mark.parametrize("decoder", ["bahdanau", "luong", "google", "tutorial"])
+def test_keys_are_projected_once_a_sentence(decoder):
+    built, calls = model(overrides("predict", decoder)), []
+    built.predict.attend.score.of_key.register_forward_hook(lambda *_: calls.append(1))
+    built.teach(batch())
+    assert len(calls) == 1
+
+
 def test_no_feeding_is_feeding_with_its_matrix_at_zero():
     feeding, without = (
         model([*overrides("predict", "luong"), f"predict.feeding={flag}"]) for flag in ("true", "false")

@@ -27,9 +27,7 @@ Direction = tuple[str, str]  # (source, target) language names
 class Maker(Protocol):
     """What draws the pairs of one built-in corpus."""
 
-    def __call__(
-        self, *, source: str, target: str, split: str, size: int, seed: int
-    ) -> Iterator[Example]: ...
+    def __call__(self, *, source: str, target: str, split: str, size: int, seed: int) -> Iterator[Example]: ...
 
 
 @dataclass(frozen=True)

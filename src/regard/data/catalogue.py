@@ -65,18 +65,10 @@ _MULTI30K = (
     RemoteFile("val.de.gz", 24_681, "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a"),
     RemoteFile("val.en.gz", 21_650, "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28"),
     RemoteFile("val.fr.gz", 23_001, "ca3106f1a72390591d25f6c45cb4cd39dec4cd3f123e099748a3ce5256c160e9"),
-    RemoteFile(
-        "test_2016_flickr.cs.gz", 22_572, "200a4a74cc9560f051924abb9803be008d1908d77f747e9141aeb86dfd2797f1"
-    ),
-    RemoteFile(
-        "test_2016_flickr.de.gz", 22_890, "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"
-    ),
-    RemoteFile(
-        "test_2016_flickr.en.gz", 21_077, "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"
-    ),
-    RemoteFile(
-        "test_2016_flickr.fr.gz", 22_310, "6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90"
-    ),
+    RemoteFile("test_2016_flickr.cs.gz", 22_572, "200a4a74cc9560f051924abb9803be008d1908d77f747e9141aeb86dfd2797f1"),
+    RemoteFile("test_2016_flickr.de.gz", 22_890, "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"),
+    RemoteFile("test_2016_flickr.en.gz", 21_077, "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"),
+    RemoteFile("test_2016_flickr.fr.gz", 22_310, "6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90"),
 )
 
 DOWNLOADS: dict[str, Download] = {
@@ -107,14 +99,8 @@ def _built_in() -> list[Entry]:
     found = []
     for corpus in BUILTIN.values():
         languages = ", ".join(f"{source}-{target}" for source, target in corpus.languages)
-        about = (
-            corpus.about
-            if not corpus.has_gold or "gold" in corpus.about
-            else f"{corpus.about}, with gold links"
-        )
-        found.append(
-            Entry(corpus.name, about, languages, f"{corpus.sizes['train']:,} or as asked", "built in")
-        )
+        about = corpus.about if not corpus.has_gold or "gold" in corpus.about else f"{corpus.about}, with gold links"
+        found.append(Entry(corpus.name, about, languages, f"{corpus.sizes['train']:,} or as asked", "built in"))
     return found
 
 

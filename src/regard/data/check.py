@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from regard.data.doubts import Case, Direction, doubts, show
+from regard.data.doubts import Case, Languages, doubts, show
 from regard.data.names import by_split
 from regard.data.plan import Plan
 from regard.data.report import Finding, Report, doubt, error
@@ -69,11 +69,9 @@ def _check_plan(plan: Plan, tokenizers: tuple[Coder, Coder] | None) -> Report:
     findings = plan.findings()
     if not surveys and not findings:
         findings.append(error("no-pairs", "expected pairs of sentences; found none.", plan.name))
-    if not any(
-        finding.level == "error" for finding in findings
-    ):  # else the fault says why a split is not there
+    if not any(finding.level == "error" for finding in findings):  # else the fault says why a split is not there
         findings += _lacking(plan, surveys)
-    cases = list(doubts(Direction(plan.source, plan.target), surveys))
+    cases = list(doubts(Languages(plan.source, plan.target), surveys))
     if any(finding.code == "invalid-utf8" for finding in findings):  # the marks of lost characters are ours
         cases = [case for case in cases if case.finding.code != "odd-characters"]
     findings += _fill(plan, cases)
@@ -99,9 +97,7 @@ def _lacking(plan: Plan, surveys: Mapping[str, Survey]) -> Iterator[Finding]:
         yield doubt("no-train", "there is no train split: one can evaluate on it, not train.", plan.name)
     elif "val" not in surveys:
         advice = "Mark some rows as val."
-        yield doubt(
-            "no-val", "there is no val split: training cannot tell its best state.", plan.name, advice=advice
-        )
+        yield doubt("no-val", "there is no val split: training cannot tell its best state.", plan.name, advice=advice)
 
 
 def _fill(plan: Plan, cases: list[Case]) -> list[Finding]:

@@ -28,9 +28,7 @@ FIRST, LAST = date(1900, 1, 1), date(2099, 12, 31)
 _WEIGHTS = {"english": 40, "numeric": 15, "iso": 1}  # a language has weight 1
 
 
-def generate(
-    *, split: str, size: int, seed: int = 0, only: Collection[str] | None = None
-) -> Iterator[Example]:
+def generate(*, split: str, size: int, seed: int = 0, only: Collection[str] | None = None) -> Iterator[Example]:
     """Draw `size` distinct pairs, of all families of styles or only of some."""
     check_split(split)
     known = families()

@@ -67,7 +67,7 @@ def _language(language: str) -> Iterator[Style]:
             continue
         write = partial(_by_pattern, parse_pattern(pattern), locale)
         yield Style(language, write, *found)
-        yield Style(language, lambda day, write=write: write(day).lower(), *found)
+        yield Style(language, partial(_in_small_letters, write), *found)
         if language in _NATIVE_DIGITS:
             yield Style(language, partial(_in_digits, write, _NATIVE_DIGITS[language]), *found)
 
@@ -89,6 +89,10 @@ def _by_pattern(pattern: DateTimePattern, locale: Locale, day: date) -> str:
     """What CLDR writes, with the plain spaces people type and without marks of direction."""
     text: str = pattern.apply(day, locale)
     return text.replace("\u202f", " ").replace("\xa0", " ").replace("\u200f", "")
+
+
+def _in_small_letters(write: Callable[[date], str], day: date) -> str:
+    return write(day).lower()
 
 
 def _in_digits(write: Callable[[date], str], zero: int, day: date) -> str:

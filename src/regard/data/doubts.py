@@ -38,14 +38,14 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Direction:
+class Languages:
     """The two languages of a corpus."""
 
     source: str
     target: str
 
 
-def doubts(way: Direction, surveys: Mapping[str, Survey]) -> Iterator[Case]:
+def doubts(way: Languages, surveys: Mapping[str, Survey]) -> Iterator[Case]:
     """Every doubt about the content of a corpus."""
     train = surveys.get("train")
     for survey in surveys.values():
@@ -86,12 +86,8 @@ def _too_long(survey: Survey) -> Iterator[Case]:
     found = np.flatnonzero(longest > limit)
     if len(found):
         order = found[np.argsort(-longest[found], kind="stable")]
-        message = (
-            f"{_of(len(found), survey)} are longer than {limit:,.0f} characters (up to {longest.max():,})."
-        )
-        advice = (
-            "They cost memory and time, and training leaves out the longest. Were lines joined by mistake?"
-        )
+        message = f"{_of(len(found), survey)} are longer than {limit:,.0f} characters (up to {longest.max():,})."
+        advice = "They cost memory and time, and training leaves out the longest. Were lines joined by mistake?"
         yield _case("too-long", message, survey, order, advice)
 
 
@@ -134,9 +130,7 @@ def _unknown(language: str, known: Side, side: Side, split: str) -> Iterator[Cas
     """Words and characters of a held-out split that training will never see."""
     words = side.counted()
     share = 1 - known_share(words, known.words)
-    if share > _UNKNOWN_WORDS and words.total() > 2 * len(
-        side.lengths
-    ):  # a lone word a line is spelled, not known
+    if share > _UNKNOWN_WORDS and words.total() > 2 * len(side.lengths):  # a lone word a line is spelled, not known
         unseen = [word for word, _ in words.most_common() if word not in known.words]
         message = f"{share:.0%} of the {language} words never stand in train."
         advice = "A model can hardly know them: is train from another field, or too small?"
@@ -150,15 +144,13 @@ def _unknown(language: str, known: Side, side: Side, split: str) -> Iterator[Cas
         yield Case(doubt("unknown-characters", message, split))
 
 
-def _swapped_split(way: Direction, train: Survey, survey: Survey) -> Iterator[Case]:
+def _swapped_split(way: Languages, train: Survey, survey: Survey) -> Iterator[Case]:
     """Whether the two sides of a split fit those of train better crosswise; works for any languages."""
     source, target = survey.source.counted(), survey.target.counted()
     straight = known_share(source, train.source.words) + known_share(target, train.target.words)
     crossed = known_share(source, train.target.words) + known_share(target, train.source.words)
     if crossed > _SWAPPED * straight and crossed > _FITTING:
-        shares = (
-            f"{crossed / 2:.0%} of its words stand in train the other way round, {straight / 2:.0%} as it is"
-        )
+        shares = f"{crossed / 2:.0%} of its words stand in train the other way round, {straight / 2:.0%} as it is"
         yield Case(
             error(
                 "swapped-languages",
@@ -171,7 +163,7 @@ def _swapped_split(way: Direction, train: Survey, survey: Survey) -> Iterator[Ca
         )
 
 
-def _wrong_languages(way: Direction, survey: Survey) -> Iterator[Case]:
+def _wrong_languages(way: Languages, survey: Survey) -> Iterator[Case]:
     """Whether the text is in another language than its name says, told by little words."""
     source = looks_like(_lowered(survey.source.sample), way.source)
     target = looks_like(_lowered(survey.target.sample), way.target)

@@ -126,8 +126,8 @@ class Lines:
     def _coding(self) -> Finding | None:
         if not self._bad:
             return None
-        first, line = self._bad[0]
-        coding = guess_coding(line)
+        first = self._bad[0][0]
+        coding = guess_coding(b"".join(line for _, line in self._bad))
         wide = coding.startswith("UTF-16")
         shown = () if wide else tuple(f"line {number}: {_show_bytes(text)}" for number, text in self._bad)
         lines = "one line that is" if self._broken == 1 else f"{self._broken:,} lines that are"
@@ -157,11 +157,11 @@ class Lines:
         )
 
 
-def guess_coding(line: bytes) -> str:
-    """The coding that a line which is not UTF-8 most probably has."""
-    if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line:
+def guess_coding(text: bytes) -> str:
+    """The coding that a text which is not UTF-8 most probably has."""
+    if text[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in text:
         return "UTF-16"
-    return "WINDOWS-1252" if any(0x80 <= byte < 0xA0 for byte in line) else "ISO-8859-1"
+    return "WINDOWS-1252" if any(0x80 <= byte < 0xA0 for byte in text) else "ISO-8859-1"
 
 
 def _show_bytes(line: bytes) -> str:

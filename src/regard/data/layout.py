@@ -26,7 +26,7 @@ _KEEP_ONE = "Keep one of them in the folder."
 
 
 @dataclass(frozen=True)
-class Direction:
+class Choice:
     """The two languages as the files call them, as the user does, and what to say about the choice."""
 
     source: str
@@ -77,13 +77,23 @@ def _plan_of_lines(path: Path, names: list[Name], source: str | None, target: st
     way = choose(path, list(dict.fromkeys(str(name.language) for name in used)), source, target)
     missing: list[Finding] = []
     readers: list[Reader] = []
+    aside = [name.path.name for name in names if name not in used and name.kind != "links"]
     for split in sorted({name.split or "train" for name in used}, key=by_split):
         here = [name for name in used if (name.split or "train") == split]
+        if _is_for_others(split, here, way):
+            aside += [name.path.name for name in here]
+            continue
         first, second = (_side(path, split, language, here, missing) for language in (way.source, way.target))
         if first and second:
             readers.append(_parallel(split, first, second, names, way))
-    aside = [name.path.name for name in names if name not in used and name.kind != "links"]
     return _finish(path, way, readers, used[0].split is None, missing, aside)
+
+
+def _is_for_others(split: str, names: list[Name], way: Choice) -> bool:
+    """Whether a test is there in two languages or more, only not in both of ours."""
+    languages = {name.language for name in names}
+    is_test = split not in ("train", "val")
+    return is_test and len(languages) > 1 and not {way.source, way.target} <= languages
 
 
 def _side(path: Path, split: str, language: str, names: list[Name], missing: list[Finding]) -> Name | None:
@@ -102,7 +112,7 @@ def _side(path: Path, split: str, language: str, names: list[Name], missing: lis
     return None
 
 
-def _parallel(split: str, source: Name, target: Name, names: list[Name], way: Direction) -> Parallel:
+def _parallel(split: str, source: Name, target: Name, names: list[Name], way: Choice) -> Parallel:
     """The two files of a split, with the file of links that belongs to them if there is one."""
     for name in names:
         if name.kind != "links" or name.stem != source.stem:
@@ -173,23 +183,16 @@ def _repeated(path: Path, readers: list[Reader]) -> list[Finding]:
         if reader.split is not None:
             claims.setdefault(reader.split, []).append(reader.paths[0].name)
     return [
-        error(
-            "two-files", f"expected one file for {split}; found {', '.join(files)}.", path, advice=_KEEP_ONE
-        )
+        error("two-files", f"expected one file for {split}; found {', '.join(files)}.", path, advice=_KEEP_ONE)
         for split, files in claims.items()
         if len(files) > 1
     ]
 
 
-def choose(path: Path, names: Sequence[str], source: str | None, target: str | None) -> Direction:
+def choose(path: Path, names: Sequence[str], source: str | None, target: str | None) -> Choice:
     """The direction: what was asked for, or the only two languages there are."""
-    if (
-        set(names) == set(ANONYMOUS)
-        and source
-        and target
-        and not (pick(source, names) and pick(target, names))
-    ):
-        return Direction(*ANONYMOUS, (source, target))  # columns without names, in order
+    if set(names) == set(ANONYMOUS) and source and target and not (pick(source, names) and pick(target, names)):
+        return Choice(*ANONYMOUS, (source, target))  # columns without names, in order
     found = [None if asked is None else _asked_language(path, asked, names) for asked in (source, target)]
     rest = [name for name in names if name not in found]
     if len(names) < 2:
@@ -204,11 +207,9 @@ def choose(path: Path, names: Sequence[str], source: str | None, target: str | N
         )
     first, second = (name or rest.pop(0) for name in found)
     if first == second:
-        raise UsageError(
-            f"{path}: --from and --to both ask for {first}.", hint=f"There are {', '.join(names)}."
-        )
+        raise UsageError(f"{path}: --from and --to both ask for {first}.", hint=f"There are {', '.join(names)}.")
     note = "" if source and target else f"languages: from {first} to {second}, the only two there"
-    return Direction(first, second, (source or first, target or second), note)
+    return Choice(first, second, (source or first, target or second), note)
 
 
 def _asked_language(path: Path, asked: str, names: Sequence[str]) -> str:
@@ -223,7 +224,7 @@ def _asked_language(path: Path, asked: str, names: Sequence[str]) -> str:
 
 def _finish(
     path: Path,
-    way: Direction,
+    way: Choice,
     readers: list[Reader],
     whole: bool,
     missing: list[Finding],

@@ -28,9 +28,7 @@ class Made(Reader):
 
     def rows(self) -> Iterator[Row]:
         source, target = self.direction
-        drawn = examples(
-            self.name, split=self.split, size=self.size, seed=self.seed, source=source, target=target
-        )
+        drawn = examples(self.name, split=self.split, size=self.size, seed=self.seed, source=source, target=target)
         for line, pair in enumerate(drawn, start=1):
             yield Row(self.split, pair.source, pair.target, pair.gold() if self.has_links else None, line)
 
@@ -62,9 +60,7 @@ def plan_of_builtin(
     if name not in BUILTIN:
         raise UnknownName("built-in corpus", name, BUILTIN)
     if size is not None and size < 1:
-        raise UsageError(
-            f"expected a size of one pair or more; found {size}.", hint="Write --size 1000, say."
-        )
+        raise UsageError(f"expected a size of one pair or more; found {size}.", hint="Write --size 1000, say.")
     corpus = BUILTIN[name]
     direction = corpus.direction(source, target)
     sizes = {split: corpus.sizes[split] for split in SPLITS}

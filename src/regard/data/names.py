@@ -18,9 +18,7 @@ from regard.data.languages import is_language, read_pair
 
 TABLES = ("tsv", "jsonl", "tmx")
 LINKS = ("gold", "links", "align")
-_SPLITS = dict.fromkeys(("train", "training"), "train") | dict.fromkeys(
-    ("val", "dev", "valid", "validation"), "val"
-)
+_SPLITS = dict.fromkeys(("train", "training"), "train") | dict.fromkeys(("val", "dev", "valid", "validation"), "val")
 _TEST = re.compile(r"(news)?test|gold$")
 _WORD = re.compile(r"[\w.-]+")  # a split becomes the name of a file
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,7}([-_][A-Za-z0-9]{1,8})?")

@@ -41,7 +41,7 @@ class Plan:
     def rows(self) -> Iterator[Row]:
         """Every pair of the corpus, in its split."""
         self._links = []
-        share = held_out_share(sum(reader.count() for reader in self.readers)) if self.cut else 0.0
+        share = held_out_share(self._count("train")) if self.cut else 0.0
         for reader in self.readers:
             checked = reader.has_links and reader.paths  # what we make ourselves is right
             rows = self._check_links(reader) if checked else reader.rows()
@@ -50,6 +50,9 @@ class Plan:
                 continue
             for row in rows:
                 yield row._replace(split=self._place(row.source, share)) if row.split == "train" else row
+
+    def _count(self, split: str) -> int:
+        return sum(reader.count() for reader in self.readers if reader.split == split)
 
     def _place(self, source: str, share: float) -> str:
         """The split of a training pair is decided by its source line: the same line is never in two."""

@@ -31,6 +31,7 @@ _WORDS: dict[str, frozenset[str]] = {
 }
 _CLEAR = 0.08  # the share of little words from which on a text is plainly in a language
 _TWICE = 2.0  # how much more of them than of the language it is said to be
+_ENOUGH = 5  # little words below which nothing is plain
 
 
 def looks_like(words: Mapping[str, int], claimed: str) -> str | None:
@@ -40,7 +41,8 @@ def looks_like(words: Mapping[str, int], claimed: str) -> str | None:
         return None
     shares = {language: known_share(words, little) for language, little in _WORDS.items()}
     best = max(shares, key=lambda language: shares[language])
-    clear = best != code and shares[best] > _CLEAR and shares[best] > _TWICE * shares[code]
+    enough = shares[best] * sum(words.values()) >= _ENOUGH
+    clear = enough and best != code and shares[best] > _CLEAR and shares[best] > _TWICE * shares[code]
     return best if clear else None
 
 

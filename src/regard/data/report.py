@@ -34,16 +34,12 @@ class Finding:
         return "\n    ".join((head, *self.examples, *tail))
 
 
-def error(
-    code: str, message: str, where: object, *, examples: Iterable[str] = (), advice: str = ""
-) -> Finding:
+def error(code: str, message: str, where: object, *, examples: Iterable[str] = (), advice: str = "") -> Finding:
     """A finding that stops."""
     return Finding("error", code, message, str(where), tuple(examples), advice)
 
 
-def doubt(
-    code: str, message: str, where: object, *, examples: Iterable[str] = (), advice: str = ""
-) -> Finding:
+def doubt(code: str, message: str, where: object, *, examples: Iterable[str] = (), advice: str = "") -> Finding:
     """A finding that warns."""
     return Finding("doubt", code, message, str(where), tuple(examples), advice)
 

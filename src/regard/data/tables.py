@@ -200,9 +200,7 @@ def look_at_jsonl(path: Path, pair: tuple[str, str] | None, asked: tuple[str, ..
     texts = known if len(known) >= 2 else texts
     if len(texts) < 2:
         keys = ", ".join(record) or "none"
-        raise BrokenData(
-            f"{path}:1: expected two texts in each object; found the keys {keys}.", hint=_JSON_HINT
-        )
+        raise BrokenData(f"{path}:1: expected two texts in each object; found the keys {keys}.", hint=_JSON_HINT)
     names = pair if pair and tuple(texts) == ANONYMOUS else texts
     split = "split" if "split" in record else None
     return JsonShape(path, dict(zip(names, texts, strict=True)), split, links, nested=nested)
@@ -274,9 +272,7 @@ class Table(Reader):
     def findings(self) -> list[Finding]:
         return [
             *self._lines.findings(),
-            *self._torn.findings(
-                "Mend these lines or take them out; no text may hold a tab or a line break."
-            ),
+            *self._torn.findings("Mend these lines or take them out; no text may hold a tab or a line break."),
             *self._unknown.findings("Name the split of every row, or drop the column."),
         ]
 

@@ -91,9 +91,7 @@ class Tokenizer:
         """Cut many lines into pieces."""
         return [self._placed(line, ids) for line, ids in zip(lines, self.encode_ids(lines), strict=True)]
 
-    def encode_ids(
-        self, lines: Sequence[str], *, sample: float = 0.0, random: Random | None = None
-    ) -> list[list[int]]:
+    def encode_ids(self, lines: Sequence[str], *, sample: float = 0.0, random: Random | None = None) -> list[list[int]]:
         """The ids alone, of many lines: the fast way.
 
         `sample` cuts words at random, so that a model sees many spellings of a word in training: for `bpe` it

@@ -48,7 +48,7 @@ class Survey:
 
     @classmethod
     def of(cls, lines: Iterable[str]) -> Survey:
-        """Read the lines once; keep all, or an even sample of the first half million where there are more."""
+        """Read the lines once; keep all, or an even sample of half a million where there are more."""
         survey, random = cls(), Random(0)
         for line in lines:
             survey.count += 1

@@ -40,9 +40,7 @@ class Sizes:
 Task = Callable[[Random, Sizes], Example]
 
 
-def generate(
-    task: str, *, split: str, size: int, seed: int = 0, sizes: Sizes | None = None
-) -> Iterator[Example]:
+def generate(task: str, *, split: str, size: int, seed: int = 0, sizes: Sizes | None = None) -> Iterator[Example]:
     """Draw `size` distinct pairs of a toy task; the split of a pair is decided by its source line."""
     if task not in TASKS:
         raise UnknownName("toy task", task, TASKS)
@@ -102,7 +100,5 @@ def _line(random: Random, sizes: Sizes) -> list[str]:
     return random.choices(symbols(sizes.symbols), k=length)
 
 
-def _pair(
-    source: list[str], target: list[str], sure: tuple[Link, ...], possible: tuple[Link, ...] = ()
-) -> Example:
+def _pair(source: list[str], target: list[str], sure: tuple[Link, ...], possible: tuple[Link, ...] = ()) -> Example:
     return Example(" ".join(source), " ".join(target), sure, possible)

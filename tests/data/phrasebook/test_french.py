@@ -12,6 +12,7 @@ import pytest
 
 from regard.data.phrasebook import english, french, pair
 from regard.data.phrasebook.french.conjugation import conjugate
+from regard.data.phrasebook.french.forms import Agreement, participle
 from regard.data.phrasebook.french.sound import vowel_sound
 from regard.data.phrasebook.lexicon import table
 from regard.data.phrasebook.meaning import (
@@ -64,10 +65,10 @@ def this(concept, words="", plural=False):
 
 
 def mine(concept, owner=None, words="", plural=False):
-    return noun(concept, "possessive", plural, owner or I(), words)
+    return noun(concept, "possessive", plural, owner or me(), words)
 
 
-def I(): return Pronoun(1)
+def me(): return Pronoun(1)
 def you(): return Pronoun(2)
 def he(): return Pronoun(3)
 def she(): return Pronoun(3, gender="feminine")
@@ -101,20 +102,20 @@ MEANINGS = {
     "school": S(is_(the("school"), "open")),
     "church_door": S(is_(Noun("door", of=the("church")), "closed")),
     "many_friends": S(Clause(noun("friend", "many", True), "arrive")),
-    "think": S(Clause(I(), "think", content=Clause(he(), "work"))),
-    "music": S(Clause(I(), "love", object=bare("music"))),
+    "think": S(Clause(me(), "think", content=Clause(he(), "work"))),
+    "music": S(Clause(me(), "love", object=bare("music"))),
     "no_car": S(Clause(she(), "have", negative=True, object=a("car"))),
     "got_up": S(Clause(the("girl"), "get_up", "past")),
     "my_house": S(Clause(This(), "be", complement=mine("house"))),
     "my_books": S(Clause(This(True), "be", complement=mine("book", plural=True))),
-    "loves_me": S(Clause(she(), "love", object=I())),
-    "help_you": S(Clause(I(), "help", "future", object=you())),
-    "if_he": S(Clause(I(), "work", adverbials=(Subordinate("if", Clause(he(), "work"), front=True),))),
+    "loves_me": S(Clause(she(), "love", object=me())),
+    "help_you": S(Clause(me(), "help", "future", object=you())),
+    "if_he": S(Clause(me(), "work", adverbials=(Subordinate("if", Clause(he(), "work"), front=True),))),
     "castle_roof": S(is_(Noun("roof", of=the("castle")), "old")),
     "house_doors": S(is_(Noun("door", True, of=all_the("house")), "small")),
     "to_market": S(Clause(she(), "go", adverbials=at("to", "market"))),
     "tourists": S(Clause(he(), "show", object=the("map"), recipient=all_the("tourist"))),
-    "see_it": S(Clause(I(), "try", infinitive=Clause(None, "see", object=Pronoun(3, stands_for="book")))),
+    "see_it": S(Clause(me(), "try", infinitive=Clause(None, "see", object=Pronoun(3, stands_for="book")))),
     "near_lake": S(Clause(he(), "wait", adverbials=at("near", "lake"))),
     "hero": S(Clause(the("hero"), "sleep")),
     "hatred": S(Clause(he(), "describe", "past", object=bare("hatred"))),
@@ -139,7 +140,7 @@ MEANINGS = {
     "not_cheese": S(Clause(she(), "like", negative=True, object=bare("cheese"))),
     "any_apples": S(Clause(he(), "buy", "past", negative=True, object=noun("apple", "some", True))),
     "not_to_eat": S(Clause(he(), "promise", "past", infinitive=Clause(None, "eat", negative=True))),
-    "cannot": S(Clause(I(), "can", negative=True, infinitive=Clause(None, "swim"))),
+    "cannot": S(Clause(me(), "can", negative=True, infinitive=Clause(None, "swim"))),
     "read_book": S(Clause(the("student"), "read", "past", object=the("book"))),
     "queen": S(Clause(the("queen"), "arrive", "past")),
     "girls_out": S(Clause(all_the("girl"), "go_out", "past")),
@@ -149,11 +150,11 @@ MEANINGS = {
     "cherries": S(Clause(all_the("child"), "eat", "imperfect", object=bare("cherry", True))),
     "loved_to_eat": S(Clause(he(), "love", "imperfect", infinitive=Clause(None, "eat"))),
     "decision": S(Clause(the("minister"), "announce", "future", object=mine("decision", he()))),
-    "send": S(Clause(I(), "send", "future", object=the("letter"))),
+    "send": S(Clause(me(), "send", "future", object=the("letter"))),
     "buying": S(Clause(she(), "buy", "progressive", object=bare("bread"))),
     "begin": S(Clause(we(), "begin", infinitive=Clause(None, "work"))),
     "prefer": S(Clause(they(), "prefer", object=bare("tea"))),
-    "get_up": S(Clause(I(), "get_up")),
+    "get_up": S(Clause(me(), "get_up")),
     "area": S(Clause(Noun("agreement", phrase=Phrase("about", the("european_economic_area"))), "sign", "past",
                      passive=True, adverbials=(Date(month="august", year=1992),))),
     "by_sister": S(Clause(the("letter"), "write", "past", passive=True, agent=mine("sister"))),
@@ -161,7 +162,7 @@ MEANINGS = {
     "bridges": S(Clause(all_the("bridge"), "build", "future", passive=True, adverbials=(Date(year=2030),))),
     "not_changed": S(Clause(the("law"), "change", "perfect", True, True)),
     "coffee": S(Clause(she(), "drink", object=bare("coffee"))),
-    "soup": S(Clause(I(), "eat", object=bare("soup"))),
+    "soup": S(Clause(me(), "eat", object=bare("soup"))),
     "water": S(Clause(the("horse"), "drink", object=noun("water", "some"))),
     "flowers": S(Clause(he(), "sell", object=noun("flower", "some", True))),
     "neighbour": S(Clause(who("man", "subject", Clause(None, "sell", object=bare("bread"))), "be",
@@ -177,6 +178,7 @@ MEANINGS = {
                            infinitive=Clause(None, "buy", object=Joined((a("dog"), a("cat")), "or")))),
     "to_both": S(Clause(she(), "give", "past", object=the("key"),
                         recipient=Joined((Name("anna"), Name("paul"))))),
+    "obey_both": S(Clause(they(), "obey", object=Joined((the("teacher"), the("doctor"))))),
     "tired_child": S(Clause(the("child"), "cry", adverbials=(Subordinate("because", is_(he(), "tired")),))),
     "when_train": S(Clause(we(), "sleep", "imperfect", adverbials=(
         Subordinate("when", Clause(the("train"), "arrive", "past"), front=True),))),
@@ -189,7 +191,7 @@ MEANINGS = {
     "why_not": S(Clause(they(), "sell", negative=True, object=the("house")), ask="why"),
     "what_see": S(Clause(you(), "see"), ask="what"),
     "who_broke": S(Clause(None, "break", "past", object=the("window")), ask="who"),
-    "why_work": S(Clause(I(), "work"), ask="why"),
+    "why_work": S(Clause(me(), "work"), ask="why"),
     "how_cross": S(Clause(they(), "cross", "past", object=the("river")), ask="how"),
     "three_soldiers": S(Clause(Noun("soldier", True, "numeral", count=3), "protect", object=the("bridge"))),
     "eighty_coins": S(Clause(she(), "count", object=Noun("coin", True, "numeral", count=80))),
@@ -205,7 +207,7 @@ MEANINGS = {
     "cuba": S(Clause(all_the("sailor"), "go", "past", adverbials=at("to", "cuba"))),
     "iran": S(Clause(he(), "work", adverbials=at("in", "iran"))),
     "portugal": S(Clause(she(), "come", adverbials=at("from", "portugal"))),
-    "italy": S(Clause(I(), "come", adverbials=at("from", "italy"))),
+    "italy": S(Clause(me(), "come", adverbials=at("from", "italy"))),
     "netherlands": S(Clause(they(), "come", adverbials=at("from", "netherlands"))),
     "near_hungary": S(Clause(he(), "live", adverbials=at("near", "hungary"))),
     "my_friend": S(is_(mine("friend_f"), "kind")),
@@ -214,10 +216,10 @@ MEANINGS = {
     "anna": S(Clause(Noun("brother", of=Name("anna")), "be", complement=a("doctor"))),
     "baker_house": S(is_(Noun("house", of=the("baker")), "old")),
     "sees_her": S(Clause(he(), "see", object=she())),
-    "give_it": S(Clause(I(), "give", object=Pronoun(3, stands_for="key"), recipient=she())),
-    "book_to_me": S(Clause(she(), "give", object=the("book"), recipient=I())),
+    "give_it": S(Clause(me(), "give", object=Pronoun(3, stands_for="key"), recipient=she())),
+    "book_to_me": S(Clause(she(), "give", object=the("book"), recipient=me())),
     "answered": S(Clause(we(), "answer", "past", object=they())),
-    "invite": S(Clause(I(), "want", infinitive=Clause(None, "invite", object=he()))),
+    "invite": S(Clause(me(), "want", infinitive=Clause(None, "invite", object=he()))),
     "juice": S(Clause(he(), "drink", object=bare("apple_juice"))),
     "machine": S(is_(the("washing_machine"), "broken")),
     "living_room": S(is_(the("living_room"), "dark")),
@@ -285,6 +287,14 @@ def test_conjugation(infinitive, present, imperfect, future, participle):
         pronoun, form = expected.split()
         assert series[order[pronoun]] == form
     assert forms.participle == participle
+
+
+@pytest.mark.parametrize(("text", "feminine", "plural", "expected"), [
+    ("vendu", True, True, "vendues"), ("pris", False, True, "pris"), ("pris", True, False, "prise"),
+    ("goûté", True, False, "goûtée"), ("dû", True, False, "due"), ("dû", False, False, "dû"),
+])
+def test_participles_agree(text, feminine, plural, expected):
+    assert participle(text, Agreement(3, plural, feminine)) == expected
 
 
 def test_every_irregular_verb_has_six_persons():

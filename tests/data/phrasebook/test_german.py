@@ -147,7 +147,7 @@ MEANINGS = {
     "some_mass": lambda: one(he(), "buy", "present", the("bread", determiner="some")),
     "some_plural": lambda: one(he(), "buy", "present", the("apple", plural=True, determiner="some")),
     "every": lambda: one(the("pupil", determiner="every"), "read", "present", a("book")),
-    "many": lambda: one(the("tourist", plural=True, determiner="many"), "visit", "present", this("castle")),
+    "many": lambda: one(the("tourist", plural=True, determiner="many"), "visit", "present", this("museum")),
     "stranger": lambda: one(a("stranger"), "greet", "present", the("queen")),
     "the_stranger": lambda: one(he(), "know_p", "present", the("stranger")),
     "high": lambda: one(they(), "climb", "present", the("mountain", "high")),
@@ -301,6 +301,33 @@ MEANINGS = {
                                  at("with", own(she(), "brother"))),
     "nicht_time": lambda: one(the("company"), "change", "past", the("plan"), Adverb("yesterday"), negative=True),
     "bake": lambda: one(the("grandmother"), "cook", "perfect", a("cake")),
+    "by_him": lambda: one(the("letter"), "write", "past", passive=True, agent=he()),
+    "joined_recipient": lambda: one(he(), "give", "present", the("flower", plural=True),
+                                    recipient=Joined((the("nurse"), own(she(), "sister")))),
+    "with_her": lambda: one(they(), "dance", "progressive", None, at("with", we())),
+    "you_plural": lambda: one(Pronoun(2, True), "work", "progressive", None,
+                              at("with", own(Pronoun(2, True), "brother"))),
+    "netherlands": lambda: one(Name("laura"), "work", "present", None, at("in", Name("netherlands"))),
+    "near_paris": lambda: one(we(), "live", "present", None, at("near", Name("paris"))),
+    "question_dative": lambda: one(None, "help", "past", passive=True, question="who"),
+    "no_comma_lone": lambda: one(he(), "try", negative=True, infinitive=to("sleep")),
+    "animal_eats": lambda: one(the("dog"), "eat", "perfect", the("meat")),
+    "animal_relative": lambda: say(is_(
+        the("sheep", plural=True, relative=who("eat", "present", the("carrot", plural=True))), "white")),
+    "cake_relative": lambda: one(he(), "like", "present", the(
+        "cake", relative=who("cook", "past", passive=True, agent=Name("emma")))),
+    "plane": lambda: one(the("plane", plural=True), "depart", "perfect"),
+    "when_repeated": lambda: one(she(), "laugh", "past", None, when(
+        "when", clause(he(), "sing", "past", a("song"), Adverb("sometimes")))),
+    "hither": lambda: one(the("postman"), "come", "perfect", None, Adverb("here")),
+    "thither": lambda: one(they(), "go", "present", None, Adverb("there"), negative=True),
+    "here": lambda: one(own(i(), "brother"), "be", "present", None, Adverb("here"), negative=True),
+    "nicht_before_infinitive": lambda: one(
+        she(), "promise", "past", None, at("in", Name("hamburg")), Adverb("yesterday"), negative=True,
+        infinitive=to("laugh")),
+    "from_restaurant": lambda: one(he(), "come", "present", None, at("from", the("restaurant"))),
+    "light_pronoun": lambda: one(a("secretary"), "save", "past", he(), Adverb("yesterday", front=True)),
+    "heavy_pronoun": lambda: one(the("secretary"), "save", "past", they(), Adverb("yesterday", front=True)),
     "wait_for": lambda: one(the("girl"), "wait_for", "progressive", own(it("girl"), "friend")),
 }
 

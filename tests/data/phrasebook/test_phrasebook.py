@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from regard.data import phrasebook
 from regard.data.example import Example
 from regard.data.phrasebook import LANGUAGES, SPLITS, english, generate, lexicon, pair, plain
 from regard.data.phrasebook.generate import Author
@@ -80,7 +81,7 @@ def test_links_by_hand():
 
 
 def test_gold_links_of_random_sentences_follow_the_rules():
-    for example in generate("fr", size=1500, seed=5):
+    for example in generate("fr", size=500, seed=5):
         check_links(example)
 
 
@@ -91,9 +92,9 @@ def check_links(example: Example) -> None:
     assert {at for at, _ in linked} == set(range(len(source))), example
     assert {to for _, to in linked} == set(range(len(target))), example
     sure = {(source[at], target[to]) for at, to in example.sure}
-    for word, other in (("Paris", "Paris"), ("August", "août"), ("not", "pas"), ("because", "parce")):
+    for word, other in (("Paris", "Paris"), ("August", "août"), ("because", "parce"), ("bread", "pain")):
         if word in source:
-            assert (word, other) in sure or word == "not", example
+            assert (word, other) in sure, example
     for word in set(source) & set(target):
         if word.isdigit():
             assert (word, word) in sure, example
@@ -111,14 +112,14 @@ def test_the_first_pairs_do_not_depend_on_how_many_are_asked_for():
 
 
 def test_no_sentence_comes_twice_in_one_call():
-    texts = source_texts(4000, seed=1)
-    assert len(set(texts)) == len(texts) == 4000
+    texts = source_texts(600, seed=1, longest=5)
+    assert len(set(texts)) == len(texts) == 600
 
 
 def test_splits_share_no_sentence_whatever_the_seed():
-    found = {split: set(source_texts(700, seed=seed, split=split, longest=6))
-             for seed, split in enumerate(SPLITS)}
-    assert all(len(texts) == 700 for texts in found.values())
+    found = {split: set(source_texts(size, seed=seed, split=split, longest=6))
+             for seed, (split, size) in enumerate({"train": 600, "val": 40, "test": 40}.items())}
+    assert set(found) == set(SPLITS)
     assert not found["train"] & found["val"]
     assert not found["train"] & found["test"]
     assert not found["val"] & found["test"]
@@ -126,33 +127,37 @@ def test_splits_share_no_sentence_whatever_the_seed():
 
 @pytest.mark.parametrize(("shortest", "longest"), [(3, 5), (12, 12), (25, 30), (50, 60), (3, 60)])
 def test_the_length_is_as_asked(shortest, longest):
-    lengths = [len(text.split()) for text in source_texts(120, shortest=shortest, longest=longest)]
+    lengths = [len(text.split()) for text in source_texts(20, shortest=shortest, longest=longest)]
     assert shortest <= min(lengths)
     assert max(lengths) <= longest
 
 
 def test_all_lengths_occur():
-    lengths = {len(text.split()) for text in source_texts(6000, seed=2)}
-    assert set(range(3, 41)) <= lengths
+    lengths = {len(text.split()) for text in source_texts(700, seed=2)}
+    assert set(range(3, 25)) <= lengths
+    assert max(lengths) > 35
 
 
 def test_it_can_say_more_than_ten_million_sentences():
-    """Plain transitive statements alone: he/she or the + noun, verb, the/a/this + noun, in three tenses."""
-    nouns = sum(len(verb.subject_list) * len(verb.objects) for verb in FRAMES["transitive"])
-    assert nouns * 3 * 3 * 3 > 10_000_000
+    """Counts only the plainest ones: a verb, a subject and an object without adjectives, in three tenses.
+
+    Each of the two nouns may be singular (the, a, this) or plural (the, these, several): six ways.
+    """
+    plain_nouns = {noun for noun in COUNTED if not KINDS[noun] & {"family", "spouse"}}
+    pairs = sum(len(verb.subjects & plain_nouns) * len(plain_nouns.intersection(verb.objects))
+                for verb in FRAMES["transitive"])
+    assert pairs * 6 * 6 * 3 > 10_000_000
 
 
 def test_drawing_rarely_repeats_itself():
-    """Draws of at least seven words: by the birthday rule, so few repeats mean well over ten million sentences."""
     author = Author(Random("repeats"))
-    texts = [" ".join(word.text for word in english.realise(author.sentence(14))) for _ in range(6000)]
-    long = [text for text in texts if text.count(" ") >= 6]
-    repeats = len(long) - len(set(long))
-    assert len(long) > 5000
-    assert repeats <= 1  # ten million equally likely sentences would repeat about 1.5 times
+    texts = [" ".join(word.text for word in english.realise(author.sentence(14))) for _ in range(1000)]
+    long = [text for text in texts if text.count(" ") > 6]
+    assert len(set(long)) == len(long) > 600
 
 
-def test_ask_for_more_than_there_are():
+def test_ask_for_more_than_there_are(monkeypatch):
+    monkeypatch.setattr(phrasebook, "TRIES", 100)
     with pytest.raises(UsageError, match="found only"):
         list(generate("fr", size=10**6, shortest=3, longest=3))
 

@@ -25,8 +25,9 @@ SPLITS = {"train": range(0, 90), "val": range(90, 95), "test": range(95, 100)}  
 TRIES = 20_000  # sentences drawn in a row without a new one before we give up
 
 
-def generate(target: str, *, size: int, seed: int = 0, split: str = "train", shortest: int = 3,
-             longest: int = 60) -> Iterator[Example]:
+def generate(
+    target: str, *, size: int, seed: int = 0, split: str = "train", shortest: int = 3, longest: int = 60
+) -> Iterator[Example]:
     """`size` pairs from English to `target` ("fr" or "de") with gold links, the same for the same seed.
 
     No English sentence comes twice, and none is in two splits, whatever the seed. `shortest` and `longest`
@@ -37,14 +38,17 @@ def generate(target: str, *, size: int, seed: int = 0, split: str = "train", sho
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
     if size < 0 or not 3 <= shortest <= longest <= 60:
-        raise UsageError(f"expected size >= 0 and 3 <= shortest <= longest <= 60; found size {size}, "
-                         f"shortest {shortest}, longest {longest}.")
+        raise UsageError(
+            f"expected size >= 0 and 3 <= shortest <= longest <= 60; found size {size}, "
+            f"shortest {shortest}, longest {longest}."
+        )
     rng = Random(f"phrasebook {seed} {split}")
     return draw(realiser(target), size, rng, SPLITS[split], (shortest, longest))
 
 
-def draw(speak: Callable[[Sentence], list[Word]], size: int, rng: Random, share: range,
-         bounds: tuple[int, int]) -> Iterator[Example]:
+def draw(
+    speak: Callable[[Sentence], list[Word]], size: int, rng: Random, share: range, bounds: tuple[int, int]
+) -> Iterator[Example]:
     """The sentences of one split, as they come."""
     author = Author(rng)
     shortest, longest = bounds
@@ -53,8 +57,10 @@ def draw(speak: Callable[[Sentence], list[Word]], size: int, rng: Random, share:
     while len(seen) < size:
         tries += 1
         if tries > TRIES:
-            raise UsageError(f"found only {len(seen)} distinct sentences of {shortest} to {longest} words.",
-                             hint="Ask for fewer, or allow longer ones.")
+            raise UsageError(
+                f"found only {len(seen)} distinct sentences of {shortest} to {longest} words.",
+                hint="Ask for fewer, or allow longer ones.",
+            )
         wanted = shortest + round((longest - shortest) * rng.betavariate(1.4, 5.0))
         sentence = author.sentence(wanted)
         words = english.realise(sentence)

@@ -18,7 +18,7 @@ from regard.data.phrasebook.meaning import (
     Tense,
     This,
 )
-from regard.data.phrasebook.vocabulary import FREQUENCY, GROUP, SEX, VerbUse
+from regard.data.phrasebook.vocabulary import FREQUENCY, GROUP, PLACE_ADVERBS, SEX, VerbUse
 
 Time = Literal["past", "present", "future"]
 
@@ -61,28 +61,29 @@ class Circumstances(Draw):
         kind = self.random()
         return "present" if kind < 0.5 else "progressive" if kind < 0.75 else "perfect"
 
-    def adverbials(self, verb: VerbUse, tense: Tense, room: int, negative: bool,
-                   subject: NounPhrase) -> tuple[Adverbial, ...]:
+    def adverbials(
+        self, verb: VerbUse, tense: Tense, room: int, negative: bool, subject: NounPhrase
+    ) -> tuple[Adverbial, ...]:
         """How, with whom, for whom, where and when, in this order, as far as there is room."""
         found: list[Adverbial] = []
         needed = bool(verb.frames & {"motion", "place"})
         busy = not verb.stative and not verb.event and not negative
         if not negative and tense in ("present", "past") and busy and room > 0 and self.chance(0.12):
             found.append(Adverb(self.pick(FREQUENCY)))
-        if busy and room > 0 and "transitive" in verb.frames and self.chance(0.15):
+        if busy and room > 0 and "activity" in verb.frames and self.chance(0.25):
             found.append(self.manner())
             room -= 1
         if "benefit" in verb.traits and room >= 3 and self.chance(0.3):
             found.append(Phrase("for", self.person(0, subject)))
             room -= 3
         elif busy and room >= 3 and is_person(subject) and self.chance(0.2):
-            found.append(Phrase("with", self.company(subject)))
+            found.append(Phrase("with" if self.chance(0.85) else "without", self.company(subject)))
             room -= 3
         free = room >= 3 and not verb.stative and "placeless" not in verb.traits and is_person(subject)
         if needed or (free and self.chance(0.4)):
-            found.append(self.where(verb))
+            found.append(Adverb(self.pick(PLACE_ADVERBS)) if self.chance(0.1) else self.where(verb))
             room -= 3
-        if room >= 1 and self.chance(0.6) and not any(isinstance(item, Adverb) for item in found):
+        if room >= 1 and self.chance(0.6) and not any(is_timed(item) for item in found):
             when = self.when(tense, verb.stative, negative)
             if when is not None:
                 front = self.chance(0.25) and not isinstance(subject, This)
@@ -127,4 +128,9 @@ def is_person(phrase: NounPhrase) -> bool:
 
 def is_company(adverbial: Adverbial) -> bool:
     """with somebody, for somebody."""
-    return isinstance(adverbial, Phrase) and adverbial.preposition in ("with", "for")
+    return isinstance(adverbial, Phrase) and adverbial.preposition in ("with", "without", "for")
+
+
+def is_timed(adverbial: Adverbial) -> bool:
+    """Whether this adverb leaves no room for a time beside it: often, quickly."""
+    return isinstance(adverbial, Adverb) and adverbial.concept not in PLACE_ADVERBS

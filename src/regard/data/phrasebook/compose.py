@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from regard.data.phrasebook.circumstances import Circumstances, Plan, groups_said, is_company, is_plain
+from regard.data.phrasebook.circumstances import (
+    Circumstances,
+    Plan,
+    groups_said,
+    is_company,
+    is_plain,
+    is_timed,
+)
 from regard.data.phrasebook.meaning import (
     Adjective,
+    Adverb,
+    Adverbial,
     Clause,
     Date,
     Joined,
     Name,
     Noun,
     NounPhrase,
+    Phrase,
     Pronoun,
     Relative,
     Tense,
@@ -39,8 +49,11 @@ from regard.data.phrasebook.vocabulary import (
 )
 
 PERSON = "man"  # stands for any person where only the class matters
-ACTIVE_FRAMES = (("transitive",) * 9 + ("intransitive",) * 3 + ("give", "copula") * 2
-                 + ("motion", "infinitive", "modal", "become"))
+ACTIVE_FRAMES = (
+    ("transitive",) * 9 + ("intransitive",) * 3 + ("give", "copula") * 2 + ("motion", "infinitive", "modal", "become")
+)
+MOVABLE = frozenset(members("person pet farm small"))
+MANY = frozenset({"many", "several", "numeral"})
 GENERIC_UNFIT = frozenset({"indefinite", "many", "several", "numeral", "some"})
 PERSON_ONLY = frozenset({"give", "motion", "infinitive", "modal", "become"})
 
@@ -48,8 +61,9 @@ PERSON_ONLY = frozenset({"give", "motion", "infinitive", "modal", "become"})
 @cache
 def verbs_of(frame: str, subject: str | None, ongoing: bool) -> tuple[VerbUse, ...]:
     """The verbs of a frame with this noun as subject; `ongoing` leaves out what happens at once."""
-    return tuple(verb for verb in FRAMES[frame] if (subject is None or subject in verb.subjects)
-                 and not (ongoing and verb.event))
+    return tuple(
+        verb for verb in FRAMES[frame] if (subject is None or subject in verb.subjects) and not (ongoing and verb.event)
+    )
 
 
 class Composer(Circumstances):
@@ -92,9 +106,9 @@ class Composer(Circumstances):
         for_object = self.below(extra + 1) if frame in ("transitive", "give") else 0
         subject = plan.subject or self.subject(verb, for_subject, plan)
         tense = self.settle(verb, plan)
-        negative = self.chance(0.1) and is_plain(subject)
+        negative = self.chance(0.1) and is_plain(subject) and not plan.busy
         object_, recipient = self.objects(verb, frame, subject, plan, for_object)
-        if negative and isinstance(object_, Noun) and object_.determiner in ("many", "several", "numeral"):
+        if isinstance(object_, Joined) or (isinstance(object_, Noun) and object_.determiner in MANY):
             negative = False
         infinitive = None
         if frame in ("infinitive", "modal"):
@@ -102,15 +116,26 @@ class Composer(Circumstances):
             infinitive = self.infinitive(subject, plan, extra)
         room = 0 if isinstance(object_, Noun) and object_.relative is not None else extra - for_object
         adverbials = self.adverbials(verb, tense, room, negative, subject)
+        if plan.busy:
+            adverbials = tuple(item for item in adverbials if not is_timed(item))
         if plan.depth > 0:
             adverbials = tuple(item for item in adverbials if not isinstance(item, Date))
         if isinstance(object_, Pronoun):
             adverbials = tuple(item for item in adverbials if not is_company(item))
-        return Clause(subject, verb.concept, tense, negative, object=object_, recipient=recipient,
-                      infinitive=infinitive, adverbials=adverbials)
+        return Clause(
+            subject,
+            verb.concept,
+            tense,
+            negative,
+            object=object_,
+            recipient=recipient,
+            infinitive=infinitive,
+            adverbials=adverbials,
+        )
 
-    def objects(self, verb: VerbUse, frame: str, subject: NounPhrase, plan: Plan,
-                room: int) -> tuple[NounPhrase | None, NounPhrase | None]:
+    def objects(
+        self, verb: VerbUse, frame: str, subject: NounPhrase, plan: Plan, room: int
+    ) -> tuple[NounPhrase | None, NounPhrase | None]:
         """The object and the recipient that the frame needs."""
         if frame not in ("transitive", "give"):
             return None, None
@@ -155,16 +180,19 @@ class Composer(Circumstances):
         while isinstance(subject, Noun) and subject.concept == concept:
             concept = self.pick(verb.objects)
         first = self.described_noun(concept, room, plan, subject=subject)
-        if room >= 4 and first.relative is None and self.chance(0.15):
+        if "plural" in verb.traits and not first.plural:
+            return replace(first, plural=True, determiner="definite")
+        if room >= 3 and first.relative is None and self.chance(0.2):
             other = self.pick(verb.objects)
             if other != concept and KINDS[other] & KINDS[concept]:
-                return Joined((first, self.noun(other, 0, subject)))
+                return Joined((first, self.noun(other, 0, subject)), "or" if self.chance(0.15) else "and")
         if verb.stative and "generic" in verb.traits and first.determiner in GENERIC_UNFIT:
             return replace(first, determiner="definite", count=1)
         return first
 
-    def described_noun(self, concept: str, room: int, plan: Plan, subject: NounPhrase | None = None,
-                       as_subject: bool = False) -> Noun:
+    def described_noun(
+        self, concept: str, room: int, plan: Plan, subject: NounPhrase | None = None, as_subject: bool = False
+    ) -> Noun:
         """A noun phrase, with a relative clause where there is room for one."""
         relative = None
         plural = concept in COUNTED and self.chance(0.3)
@@ -178,8 +206,9 @@ class Composer(Circumstances):
     def infinitive(self, subject: NounPhrase, plan: Plan, room: int) -> Clause:
         """to eat an apple: something a person does that takes a while."""
         frame = "transitive" if self.chance(0.7) else "intransitive"
-        verb = self.pick([verb for verb in verbs_of(frame, PERSON, True)
-                          if not verb.stative and "place" not in verb.frames])
+        verb = self.pick(
+            [verb for verb in verbs_of(frame, PERSON, True) if not verb.stative and "place" not in verb.frames]
+        )
         if frame == "intransitive":
             return Clause(None, verb.concept)
         object_ = self.object(verb, subject, replace(plan, depth=2), min(room, 2))
@@ -201,6 +230,8 @@ class Composer(Circumstances):
                 subject = self.pronoun() if self.chance(0.5) else Name(self.pick(NAME_LIST))
                 about = None
         about = about or PERSON
+        if plan.length >= 5 and not plan.question and about in MOVABLE and self.chance(0.15):
+            return self.located(subject, about, plan)
         if about not in VERBS["remain"].subjects and verb.concept == "remain":
             verb = VERBS["be"]
         worker = self.profession(subject, about) if self.chance(0.2) else None
@@ -218,6 +249,19 @@ class Composer(Circumstances):
             verb = VERBS["be"]
         negative = self.chance(0.1) and is_plain(subject)
         return Clause(subject, verb.concept, tense, negative, complement=self.adjective(choices, 0.2))
+
+    def located(self, subject: NounPhrase, about: str, plan: Plan) -> Clause:
+        """the key is on the table, we were at the station, she is here."""
+        place: Adverbial
+        if self.chance(0.12):
+            place = Adverb(self.pick(("here", "there")))
+        elif "small" in KINDS[about]:
+            preposition = self.pick(("on", "on", "under", "in"))
+            place = Phrase(preposition, self.place(PLACES[preposition]))
+        else:
+            place = self.where(VERBS["be"])
+        negative = self.chance(0.1) and is_plain(subject)
+        return Clause(subject, "be", self.settle(VERBS["be"], plan), negative, adverbials=(place,))
 
     def profession(self, subject: NounPhrase, about: str) -> Noun | None:
         """a baker: for one person, of the same sex; not for somebody who has another profession."""
@@ -260,8 +304,15 @@ class Composer(Circumstances):
                 extra -= 3
         timed = extra >= 2 and tense != "present" and plan.depth == 0
         when = self.when(tense, False, negative) if timed else None
-        return Clause(subject, verb.concept, tense, negative, passive=True, agent=agent,
-                      adverbials=() if when is None else (when,))
+        return Clause(
+            subject,
+            verb.concept,
+            tense,
+            negative,
+            passive=True,
+            agent=agent,
+            adverbials=() if when is None else (when,),
+        )
 
     # -- relative clauses ------------------------------------------------------------------------------------
 
@@ -269,12 +320,12 @@ class Composer(Circumstances):
         """A relative clause about this noun that fits into the room, if its kind can have one."""
         kind = self.random()
         inner = Plan(room - 1, plan.time if self.chance(0.6) else "past", plan.depth + 1)
-        if kind < 0.45:
-            return self.subject_relative(concept, plural, inner)
-        if kind < 0.8 and concept in TAKING:
-            return self.object_relative(concept, inner)
-        if kind < 0.9 and concept in PLACES["in"] + PLACES["at"]:
+        if kind < 0.25 and concept in PLACES["in"] + PLACES["at"]:
             return self.place_relative(inner)
+        if kind < 0.5:
+            return self.subject_relative(concept, plural, inner)
+        if kind < 0.85 and concept in TAKING:
+            return self.object_relative(concept, inner)
         if concept in PEOPLE and not KINDS[concept] & {"family"}:
             return self.whose_relative(inner)
         return None

@@ -48,14 +48,42 @@ from regard.data.phrasebook.vocabulary import (
 
 Item = TypeVar("Item")
 
-SINGULAR_SUBJECT: tuple[Determiner, ...] = ("definite", "definite", "definite", "indefinite", "demonstrative",
-                                            "possessive", "every")
-PLURAL_SUBJECT: tuple[Determiner, ...] = ("definite", "definite", "possessive", "demonstrative", "numeral",
-                                          "several", "many")
-SINGULAR_OBJECT: tuple[Determiner, ...] = ("definite", "definite", "indefinite", "indefinite",
-                                           "demonstrative", "possessive")
-PLURAL_OBJECT: tuple[Determiner, ...] = ("definite", "none", "some", "possessive", "demonstrative", "numeral",
-                                         "several", "many")
+SINGULAR_SUBJECT: tuple[Determiner, ...] = (
+    "definite",
+    "definite",
+    "definite",
+    "indefinite",
+    "demonstrative",
+    "possessive",
+    "every",
+)
+PLURAL_SUBJECT: tuple[Determiner, ...] = (
+    "definite",
+    "definite",
+    "possessive",
+    "demonstrative",
+    "numeral",
+    "several",
+    "many",
+)
+SINGULAR_OBJECT: tuple[Determiner, ...] = (
+    "definite",
+    "definite",
+    "indefinite",
+    "indefinite",
+    "demonstrative",
+    "possessive",
+)
+PLURAL_OBJECT: tuple[Determiner, ...] = (
+    "definite",
+    "none",
+    "some",
+    "possessive",
+    "demonstrative",
+    "numeral",
+    "several",
+    "many",
+)
 MASS: tuple[Determiner, ...] = ("none", "none", "some", "definite", "demonstrative")
 PLAIN = frozenset({"definite", "possessive", "demonstrative"})  # safe beside a negation
 
@@ -93,8 +121,15 @@ class Draw:
             return stand_in(subject)
         return Pronoun(1, self.chance(0.3)) if self.chance(0.6) else self.pronoun()
 
-    def noun(self, concept: str, room: int, subject: NounPhrase | None = None, as_subject: bool = False,
-             relative: Relative | None = None, plural: bool | None = None) -> Noun:
+    def noun(
+        self,
+        concept: str,
+        room: int,
+        subject: NounPhrase | None = None,
+        as_subject: bool = False,
+        relative: Relative | None = None,
+        plural: bool | None = None,
+    ) -> Noun:
         """A noun phrase around this concept. `subject` is the clause's, for possessives."""
         kinds = KINDS[concept]
         if plural is None:
@@ -131,8 +166,7 @@ class Draw:
             return Pronoun(1)
         return Pronoun(3, False, "feminine" if SEX[concept] == "male" else "masculine")
 
-    def determiner(self, kinds: frozenset[str], plural: bool, as_subject: bool,
-                   completed: bool) -> Determiner:
+    def determiner(self, kinds: frozenset[str], plural: bool, as_subject: bool, completed: bool) -> Determiner:
         """A determiner that suits the noun: mass, abstract, of the family, counted."""
         if "bare" in kinds:
             return "none"
@@ -174,9 +208,9 @@ class Draw:
         first, second = ADJECTIVES[concept]
         chosen: list[Adjective] = []
         if first and self.chance(0.45):
-            chosen.append(self.adjective(first, 0.12 if room >= 2 else 0))
+            chosen.append(self.adjective(first, 0.12 if room >= 2 else 0.0))
         if second and room > len(chosen) and not (chosen and SEX[concept]) and self.chance(0.5):
-            other = self.adjective(second, 0.1 if room >= 2 and not chosen else 0)
+            other = self.adjective(second, 0.1 if room >= 2 and not chosen else 0.0)
             if not chosen or GROUP[other.concept] != GROUP[chosen[0].concept]:
                 chosen.append(other)
         return tuple(chosen)
@@ -200,12 +234,12 @@ class Draw:
     def where(self, verb: VerbUse) -> Phrase:
         """A place where somebody does something, lives, or goes to."""
         if "motion" in verb.frames:
-            preposition = "to"
+            preposition = "from" if verb.concept == "come" and self.chance(0.4) else "to"
         elif "place" in verb.frames:
             preposition = self.pick(("in", "in", "near"))
         else:
             preposition = self.pick(("in", "in", "at", "near", "behind", "in_front_of", "next_to"))
-        if preposition in ("in", "to") and self.chance(0.4):
+        if preposition in ("in", "to", "from") and self.chance(0.4):
             return Phrase(preposition, Name(self.pick(COUNTRIES if self.chance(0.6) else CITIES)))
         nouns = HOMES if preposition == "in" and "place" in verb.frames else PLACES[preposition]
         return Phrase(preposition, self.place(nouns))

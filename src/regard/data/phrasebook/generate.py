@@ -19,12 +19,15 @@ from regard.data.phrasebook.meaning import (
     Tense,
     This,
 )
-from regard.data.phrasebook.vocabulary import SEX
+from regard.data.phrasebook.vocabulary import VERBS
 
 TIMES: tuple[Time, ...] = ("past", "past", "past", "present", "present", "future")
 LONGEST_CLAUSE = 16
-BACKGROUND = {"past": ("because", "when", "while", "since"), "present": ("because", "when", "if", "since"),
-              "future": ("because", "if", "since")}
+BACKGROUND = {
+    "past": ("because", "when", "while", "since"),
+    "present": ("because", "when", "if", "since"),
+    "future": ("because", "if", "since"),
+}
 
 
 class Author(Composer):
@@ -41,7 +44,7 @@ class Author(Composer):
         return self.joined(words, time)
 
     def joined(self, words: int, time: Time) -> Sentence:
-        """Clauses joined by and, but; the second may take up the first's subject again."""
+        """Clauses joined by and, but, so; the second may take up the first's subject again."""
         count = max(1, round(words / (10 + self.below(9))))
         clauses: list[Clause] = []
         for place in range(count):
@@ -52,8 +55,9 @@ class Author(Composer):
             while earlier is not None and same_name(clause.subject, earlier.subject):
                 clause = self.statement(share, time, earlier)
             clauses.append(clause)
-        contrast = self.below(2 * len(clauses))  # at most one `but` in a sentence
-        joints = tuple("but" if place == contrast else "and" for place in range(len(clauses) - 1))
+        turn = self.below(2 * len(clauses))  # at most one `but` or `so` in a sentence
+        other = self.pick(("but", "but", "so"))
+        joints = tuple(other if place == turn else "and" for place in range(len(clauses) - 1))
         return Sentence(tuple(clauses), joints)
 
     def statement(self, words: int, time: Time, earlier: Clause | None = None) -> Clause:
@@ -62,7 +66,7 @@ class Author(Composer):
         if earlier is not None and self.chance(0.5):
             plan = self.taking_up(plan, earlier)
         if words >= 9 and self.chance(min(0.9, words / 25)):
-            if self.chance(0.25) and (plan.about is None or SEX[plan.about]):
+            if self.chance(0.25) and (plan.about is None or plan.about in VERBS["say"].subjects):
                 return self.reporting(plan)
             return self.with_background(plan)
         return self.clause(plan)
@@ -74,8 +78,9 @@ class Author(Composer):
             return plan
         stand = stand_in(subject)
         complement = earlier.complement if isinstance(earlier.complement, Adjective) else None
-        return replace(plan, subject=stand, about=stand.stands_for or PERSON,
-                       said=groups_said(subject) | groups_said(complement))
+        return replace(
+            plan, subject=stand, about=stand.stands_for or PERSON, said=groups_said(subject) | groups_said(complement)
+        )
 
     def with_background(self, plan: Plan) -> Clause:
         """A clause with a reason, a time or a condition beside it."""
@@ -99,7 +104,7 @@ class Author(Composer):
         if conjunction == "while":
             return replace(plan, tense="imperfect", busy=True)
         if conjunction == "when":
-            return replace(plan, tense="past" if plan.time == "past" else "present")
+            return replace(plan, tense="past" if plan.time == "past" else "present", busy=True)
         if conjunction == "if":
             return replace(plan, time="present", tense="present")
         return replace(plan, time="present" if plan.time == "future" else plan.time)
@@ -130,8 +135,7 @@ class Author(Composer):
         if kind == "yes":
             return Sentence((unfronted(self.clause(plan)),), question=kind)
         frame = "transitive" if kind in ("what", "how") or self.chance(0.6) else "intransitive"
-        verbs = [verb for verb in verbs_of(frame, PERSON, False)
-                 if not verb.stative and "place" not in verb.frames]
+        verbs = [verb for verb in verbs_of(frame, PERSON, False) if not verb.stative and "place" not in verb.frames]
         if kind == "what":
             verbs = [verb for verb in verbs if PERSON not in verb.objects]
         verb = self.pick(verbs)

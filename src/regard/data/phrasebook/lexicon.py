@@ -33,11 +33,15 @@ def table(name: str) -> dict[str, Row]:
     for number, line in enumerate(lines[1:], start=2):
         fields = line.split("\t")
         if len(fields) != len(header):
-            raise BrokenData(f"{path}:{number}: expected {len(header)} fields ({', '.join(header)}), found "
-                             f"{len(fields)}.", hint="Separate fields by tabs; leave an empty field empty.")
+            raise BrokenData(
+                f"{path}:{number}: expected {len(header)} fields ({', '.join(header)}), found {len(fields)}.",
+                hint="Separate fields by tabs; leave an empty field empty.",
+            )
         if fields[0] in rows:
-            raise BrokenData(f"{path}:{number}: the concept '{fields[0]}' is there twice.",
-                             hint="Remove one line, or give the second concept another id.")
+            raise BrokenData(
+                f"{path}:{number}: the concept '{fields[0]}' is there twice.",
+                hint="Remove one line, or give the second concept another id.",
+            )
         rows[fields[0]] = dict(zip(header, fields, strict=True))
     return rows
 

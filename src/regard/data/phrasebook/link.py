@@ -15,8 +15,7 @@ def links(source: Sequence[Word], target: Sequence[Word]) -> tuple[tuple[Link, .
     the other side that say what it belongs with.
     """
     where_source, where_target = places(source), places(target)
-    sure = {(at, to) for at, word in enumerate(source) for tag in word.sure
-            for to in where_target.get(tag, ())}
+    sure = {(at, to) for at, word in enumerate(source) for tag in word.sure for to in where_target.get(tag, ())}
     possible: set[Link] = set()
     linked = {at for at, _ in sure}
     for at, word in enumerate(source):

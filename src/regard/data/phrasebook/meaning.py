@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 Tense = Literal["present", "progressive", "past", "perfect", "imperfect", "future"]
-Determiner = Literal["definite", "indefinite", "demonstrative", "possessive", "numeral", "some", "every",
-                     "several", "many", "none"]
+Determiner = Literal[
+    "definite", "indefinite", "demonstrative", "possessive", "numeral", "some", "every", "several", "many", "none"
+]
 Gender = Literal["masculine", "feminine"]
 Question = Literal["yes", "who", "what", "where", "when", "why", "how"]
 
@@ -178,7 +179,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """One or more clauses. `conjunctions` (and, but, or) has one less: it joins each clause to the next.
+    """One or more clauses. `conjunctions` (and, but, or, so) has one less: it joins each clause to the next.
 
     A question has one clause. Where, when, why and how ask for an adverbial that the clause does not have.
     """
@@ -190,8 +191,21 @@ class Sentence:
 
 NounPhrase: TypeAlias = Noun | Name | Pronoun | This | Joined
 Adverbial: TypeAlias = Phrase | Adverb | Date | Subordinate
-Node: TypeAlias = (Sentence | Clause | Noun | Name | Pronoun | This | Joined | Adjective | Phrase | Adverb
-                   | Date | Subordinate | Relative)
+Node: TypeAlias = (
+    Sentence
+    | Clause
+    | Noun
+    | Name
+    | Pronoun
+    | This
+    | Joined
+    | Adjective
+    | Phrase
+    | Adverb
+    | Date
+    | Subordinate
+    | Relative
+)
 Tag: TypeAlias = tuple[Node, str]
 
 

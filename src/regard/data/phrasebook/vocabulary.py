@@ -46,8 +46,14 @@ def members(names: str) -> tuple[str, ...]:
 def read_verb(row: Row) -> VerbUse:
     """One line of verbs.tsv with its classes resolved."""
     subjects = members(row["subjects"])
-    return VerbUse(row["concept"], frozenset(row["frames"].split()), frozenset(row["traits"].split()),
-                   frozenset(subjects), subjects, members(row["objects"]))
+    return VerbUse(
+        row["concept"],
+        frozenset(row["frames"].split()),
+        frozenset(row["traits"].split()),
+        frozenset(subjects),
+        subjects,
+        members(row["objects"]),
+    )
 
 
 def read_adjectives(barred: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -114,13 +120,16 @@ PEOPLE = tuple(concept for concept in members("person") if "spouse" not in KINDS
 WORKERS = {sex: tuple(noun for noun in members("worker") if SEX[noun] == sex) for sex in ("male", "female")}
 NAMES = {concept: row["sex"] for concept, row in table("names").items()}
 NAME_LIST = tuple(NAMES)
-DESCRIBED = tuple(concept for concept in members("any")
-                  if not KINDS[concept] & {"bare", "unique", "topic", "span"})
+DESCRIBED = tuple(concept for concept in members("any") if not KINDS[concept] & {"bare", "unique", "topic", "span"})
 HOMES = members("town house hotel castle")
 PLACES = {concept: members(row["classes"]) for concept, row in table("prepositions").items()}
 COUNTRIES, CITIES = pick_kind("countries", "country"), pick_kind("countries", "city")
 MONTHS, WEEKDAYS = pick_kind("months", "month"), pick_kind("months", "weekday")
 MANNER, FREQUENCY = pick_kind("adverbs", "manner"), pick_kind("adverbs", "frequency")
-TIMES = {tense: tuple(concept for concept, row in table("adverbs").items()
-                      if row["kind"] == "time" and tense in row["tenses"].split())
-         for tense in ("present", "progressive", "past", "perfect", "imperfect", "future")}
+PLACE_ADVERBS = pick_kind("adverbs", "place")
+TIMES = {
+    tense: tuple(
+        concept for concept, row in table("adverbs").items() if row["kind"] == "time" and tense in row["tenses"].split()
+    )
+    for tense in ("present", "progressive", "past", "perfect", "imperfect", "future")
+}

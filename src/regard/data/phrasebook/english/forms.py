@@ -9,15 +9,37 @@ from regard.data.phrasebook.lexicon import Form, form, table
 from regard.data.phrasebook.meaning import Joined, Name, Noun, NounPhrase, Pronoun, This
 
 VOWELS = "aeiou"
-SMALL_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-                 "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-                 "nineteen", "twenty")
+SMALL_NUMBERS = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+)
 TENS = {30: "thirty", 40: "forty", 50: "fifty", 60: "sixty", 70: "seventy", 80: "eighty", 90: "ninety"}
 
 # (person, plural) -> subject, object, possessive; the third person singular is told apart by sex.
 PRONOUNS = {
-    (1, False): ("I", "me", "my"), (1, True): ("we", "us", "our"),
-    (2, False): ("you", "you", "your"), (2, True): ("you", "you", "your"),
+    (1, False): ("I", "me", "my"),
+    (1, True): ("we", "us", "our"),
+    (2, False): ("you", "you", "your"),
+    (2, True): ("you", "you", "your"),
     (3, True): ("they", "them", "their"),
 }
 HE_SHE_IT = {"male": ("he", "him", "his"), "female": ("she", "her", "her"), "": ("it", "it", "its")}
@@ -125,8 +147,15 @@ def read_verb(concept: str) -> Verb:
     row = table("english/verbs")[concept]
     base = row["base"]
     regular = past(base)
-    return Verb(base, third_person(base), row["past"] or regular, row["participle"] or regular, ing(base),
-                row["particle"], "stative" in table("verbs")[concept]["traits"].split())
+    return Verb(
+        base,
+        third_person(base),
+        row["past"] or regular,
+        row["participle"] or regular,
+        ing(base),
+        row["particle"],
+        "stative" in table("verbs")[concept]["traits"].split(),
+    )
 
 
 def read_noun(concept: str) -> tuple[Form, Form]:
@@ -150,6 +179,7 @@ ADVERBS = {concept: form(row["words"]) for concept, row in table("english/adverb
 PREPOSITIONS = {concept: form(row["words"]) for concept, row in table("english/prepositions").items()}
 CONJUNCTIONS = {concept: form(row["words"]) for concept, row in table("english/conjunctions").items()}
 MONTHS = {concept: row["word"] for concept, row in table("english/months").items()}
-NAMES = ({concept: form(row["name"]) for concept, row in table("names").items()}
-         | {concept: form(row["words"]) for concept, row in table("english/countries").items()})
+NAMES = {concept: form(row["name"]) for concept, row in table("names").items()} | {
+    concept: form(row["words"]) for concept, row in table("english/countries").items()
+}
 PEOPLE = frozenset(concept for concept, row in table("nouns").items() if row["sex"])

@@ -70,8 +70,7 @@ def ask(sentence: Sentence) -> list[Word]:
     return [opening, *speak(clause, inverted=True)]
 
 
-def speak(clause: Clause, who: Agreement | None = None, inverted: bool = False,
-          whose: bool = False) -> list[Word]:
+def speak(clause: Clause, who: Agreement | None = None, inverted: bool = False, whose: bool = False) -> list[Word]:
     """A clause. `who` is the subject's agreement where the subject itself stands outside the clause."""
     words: list[Word] = []
     for adverbial in clause.adverbials:
@@ -95,8 +94,7 @@ def speak(clause: Clause, who: Agreement | None = None, inverted: bool = False,
 
 def place_frequency(group: list[Word], clause: Clause, finite: int) -> list[Word]:
     """often, always ... stand before the verb, but after its first helper and after be."""
-    adverbs = [word for adverb in clause.adverbials if is_frequency(adverb)
-               for word in speak_adverbial(adverb)]
+    adverbs = [word for adverb in clause.adverbials if is_frequency(adverb) for word in speak_adverbial(adverb)]
     if not adverbs:
         return group
     lexical = [place for place, word in enumerate(group) if (clause, "verb") in word.sure]
@@ -135,8 +133,9 @@ def after_verb(clause: Clause) -> list[Word]:
     return words
 
 
-def speak_noun(phrase: NounPhrase, as_object: bool = False, determined: bool = True,
-               negated: bool = False) -> list[Word]:
+def speak_noun(
+    phrase: NounPhrase, as_object: bool = False, determined: bool = True, negated: bool = False
+) -> list[Word]:
     """Any noun phrase; only pronouns care whether they are an object."""
     match phrase:
         case Noun():

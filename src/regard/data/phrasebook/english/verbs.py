@@ -9,11 +9,22 @@ from regard.data.phrasebook.english.forms import VERBS, Agreement, Verb
 from regard.data.phrasebook.meaning import Clause, Tag, Word
 
 # The verb group of each tense. {be}, {have} and {do} are inflected; the other names are forms of the verb.
-ACTIVE = {"present": "{present}", "progressive": "{be} {ing}", "past": "{past}",
-          "perfect": "{have} {participle}", "imperfect": "{was} {ing}", "future": "will {base}"}
-PASSIVE = {"present": "{be} {participle}", "progressive": "{be} being {participle}",
-           "past": "{was} {participle}", "perfect": "{have} been {participle}",
-           "imperfect": "{was} being {participle}", "future": "will be {participle}"}
+ACTIVE = {
+    "present": "{present}",
+    "progressive": "{be} {ing}",
+    "past": "{past}",
+    "perfect": "{have} {participle}",
+    "imperfect": "{was} {ing}",
+    "future": "will {base}",
+}
+PASSIVE = {
+    "present": "{be} {participle}",
+    "progressive": "{be} being {participle}",
+    "past": "{was} {participle}",
+    "perfect": "{have} been {participle}",
+    "imperfect": "{was} being {participle}",
+    "future": "will be {participle}",
+}
 SUPPORTED = {"present": "{do} {base}", "past": "did {base}"}
 BE = {(1, False): "am", (3, False): "is"}
 MODALS = {"can": {"present": "can", "imperfect": "could"}, "must": {"present": "must"}}
@@ -31,9 +42,17 @@ def finite_forms(verb: Verb, who: Agreement) -> dict[str, str]:
         present, past = (verb.third if third else verb.base), verb.past
     if verb.base == "have" and third:
         present = "has"
-    return {"{present}": present, "{past}": past, "{base}": verb.base, "{ing}": verb.ing,
-            "{participle}": verb.participle, "{be}": be, "{was}": was, "{have}": "has" if third else "have",
-            "{do}": "does" if third else "do"}
+    return {
+        "{present}": present,
+        "{past}": past,
+        "{base}": verb.base,
+        "{ing}": verb.ing,
+        "{participle}": verb.participle,
+        "{be}": be,
+        "{was}": was,
+        "{have}": "has" if third else "have",
+        "{do}": "does" if third else "do",
+    }
 
 
 def pattern(clause: Clause, verb: Verb, inverted: bool) -> str:

@@ -11,8 +11,11 @@ from typing import NamedTuple
 
 from regard.data.phrasebook.lexicon import table
 
-PRESENT = {"er": ("e", "es", "e", "ons", "ez", "ent"), "ir": ("is", "is", "it", "issons", "issez", "issent"),
-           "re": ("s", "s", "", "ons", "ez", "ent")}
+PRESENT = {
+    "er": ("e", "es", "e", "ons", "ez", "ent"),
+    "ir": ("is", "is", "it", "issons", "issez", "issent"),
+    "re": ("s", "s", "", "ons", "ez", "ent"),
+}
 IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
 FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 DOUBLING = ("appeler", "rejeter")
@@ -32,24 +35,38 @@ def conjugate(infinitive: str) -> Conjugation:
     """All forms of a verb."""
     row = table("french/irregular").get(infinitive)
     if row is not None:
-        return Conjugation(infinitive, tuple(row["present"].split()), join(row["imperfect"], IMPERFECT),
-                           join(row["future"], FUTURE), row["participle"])
+        return Conjugation(
+            infinitive,
+            tuple(row["present"].split()),
+            join(row["imperfect"], IMPERFECT),
+            join(row["future"], FUTURE),
+            row["participle"],
+        )
     stem, group = infinitive[:-2], infinitive[-2:]
     if group == "er":
         return first_group(infinitive, stem)
     long_stem = stem + "iss" if group == "ir" else stem
-    return Conjugation(infinitive, join(stem, PRESENT[group]), join(long_stem, IMPERFECT),
-                       join(infinitive.removesuffix("e"), FUTURE), stem + ("i" if group == "ir" else "u"))
+    return Conjugation(
+        infinitive,
+        join(stem, PRESENT[group]),
+        join(long_stem, IMPERFECT),
+        join(infinitive.removesuffix("e"), FUTURE),
+        stem + ("i" if group == "ir" else "u"),
+    )
 
 
 def first_group(infinitive: str, stem: str) -> Conjugation:
     """-er verbs. Before a silent e the stem may change: achète, appelle, préfère, nettoie."""
     silent = silent_stem(infinitive, stem)
-    present = tuple(soften(silent if ending in ("e", "es", "ent") else stem, ending)
-                    for ending in PRESENT["er"])
+    present = tuple(soften(silent if ending in ("e", "es", "ent") else stem, ending) for ending in PRESENT["er"])
     future_stem = stem if re.search("é[^é]+$", stem) else silent
-    return Conjugation(infinitive, present, tuple(soften(stem, ending) for ending in IMPERFECT),
-                       join(future_stem + "er", FUTURE), stem + "é")
+    return Conjugation(
+        infinitive,
+        present,
+        tuple(soften(stem, ending) for ending in IMPERFECT),
+        join(future_stem + "er", FUTURE),
+        stem + "é",
+    )
 
 
 def silent_stem(infinitive: str, stem: str) -> str:

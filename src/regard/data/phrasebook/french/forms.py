@@ -8,25 +8,57 @@ from regard.data.phrasebook.french.conjugation import Conjugation, conjugate
 from regard.data.phrasebook.lexicon import Form, form, table
 from regard.data.phrasebook.meaning import Joined, Name, Noun, NounPhrase, Pronoun, This
 
-SMALL_NUMBERS = ("zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix",
-                 "onze", "douze", "treize", "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf",
-                 "vingt")
-TENS = {30: "trente", 40: "quarante", 50: "cinquante", 60: "soixante", 70: "soixante-dix",
-        80: "quatre-vingts", 90: "quatre-vingt-dix"}
+SMALL_NUMBERS = (
+    "zéro",
+    "un",
+    "deux",
+    "trois",
+    "quatre",
+    "cinq",
+    "six",
+    "sept",
+    "huit",
+    "neuf",
+    "dix",
+    "onze",
+    "douze",
+    "treize",
+    "quatorze",
+    "quinze",
+    "seize",
+    "dix-sept",
+    "dix-huit",
+    "dix-neuf",
+    "vingt",
+)
+TENS = {
+    30: "trente",
+    40: "quarante",
+    50: "cinquante",
+    60: "soixante",
+    70: "soixante-dix",
+    80: "quatre-vingts",
+    90: "quatre-vingt-dix",
+}
 
 # (person, plural) -> subject, direct object, indirect object, after a preposition, reflexive
 PRONOUNS = {
-    (1, False): ("je", "me", "me", "moi", "me"), (1, True): ("nous", "nous", "nous", "nous", "nous"),
-    (2, False): ("tu", "te", "te", "toi", "te"), (2, True): ("vous", "vous", "vous", "vous", "vous"),
+    (1, False): ("je", "me", "me", "moi", "me"),
+    (1, True): ("nous", "nous", "nous", "nous", "nous"),
+    (2, False): ("tu", "te", "te", "toi", "te"),
+    (2, True): ("vous", "vous", "vous", "vous", "vous"),
 }
 MASCULINE = {False: ("il", "le", "lui", "lui", "se"), True: ("ils", "les", "leur", "eux", "se")}
 FEMININE = {False: ("elle", "la", "lui", "elle", "se"), True: ("elles", "les", "leur", "elles", "se")}
 
 # (owner's person, owner plural) -> before a masculine, a feminine, a plural noun
 POSSESSIVES = {
-    (1, False): ("mon", "ma", "mes"), (1, True): ("notre", "notre", "nos"),
-    (2, False): ("ton", "ta", "tes"), (2, True): ("votre", "votre", "vos"),
-    (3, False): ("son", "sa", "ses"), (3, True): ("leur", "leur", "leurs"),
+    (1, False): ("mon", "ma", "mes"),
+    (1, True): ("notre", "notre", "nos"),
+    (2, False): ("ton", "ta", "tes"),
+    (2, True): ("votre", "votre", "vos"),
+    (3, False): ("son", "sa", "ses"),
+    (3, True): ("leur", "leur", "leurs"),
 }
 
 
@@ -96,9 +128,11 @@ def inflect(adjective: AdjectiveForms, who: Agreement) -> str:
 
 
 def participle(text: str, who: Agreement) -> str:
-    """vendu, vendue, vendus, vendues; pris stays pris in the plural; dû loses its accent."""
+    """vendu, vendue, vendus, vendues; pris stays pris in the plural; dû becomes due, dus."""
+    if (who.feminine or who.plural) and text == "dû":
+        text = "du"
     if who.feminine:
-        text = text.replace("û", "u") + "e"
+        text += "e"
     return text if not who.plural or text.endswith("s") else text + "s"
 
 
@@ -155,17 +189,28 @@ def read_adjective(concept: str) -> AdjectiveForms:
     """The forms of an adjective from its row."""
     row = table("french/adjectives")[concept]
     masculine, feminine = row["masculine"], row["feminine"]
-    return AdjectiveForms(masculine, feminine, row["plural"] or plural(masculine), plural(feminine),
-                          row["before_vowel"] or masculine, row["position"] == "before")
+    return AdjectiveForms(
+        masculine,
+        feminine,
+        row["plural"] or plural(masculine),
+        plural(feminine),
+        row["before_vowel"] or masculine,
+        row["position"] == "before",
+    )
 
 
 def read_verb(concept: str) -> Verb:
     """A verb from its row; `se` before the infinitive makes it reflexive."""
     row = table("french/verbs")[concept]
     infinitive = row["infinitive"].removeprefix("se ")
-    return Verb(conjugate(infinitive), row["auxiliary"] == "être", infinitive != row["infinitive"],
-                row["object_preposition"], row["infinitive_preposition"],
-                "generic" in table("verbs")[concept]["traits"].split())
+    return Verb(
+        conjugate(infinitive),
+        row["auxiliary"] == "être",
+        infinitive != row["infinitive"],
+        row["object_preposition"],
+        row["infinitive_preposition"],
+        "generic" in table("verbs")[concept]["traits"].split(),
+    )
 
 
 NOUNS = {concept: read_noun(concept) for concept in table("nouns")}
@@ -176,8 +221,10 @@ PREPOSITIONS = {concept: form(row["words"]) for concept, row in table("french/pr
 CONJUNCTIONS = {concept: form(row["words"]) for concept, row in table("french/conjunctions").items()}
 MONTHS = {concept: row["word"] for concept, row in table("french/months").items()}
 NAMES = {concept: form(row["name"]) for concept, row in table("names").items()}
-COUNTRIES = {concept: Country(form(row["words"]), row["gender"] == "feminine", row["kind"])
-             for concept, row in table("french/countries").items()}
+COUNTRIES = {
+    concept: Country(form(row["words"]), row["gender"] == "feminine", row["kind"])
+    for concept, row in table("french/countries").items()
+}
 WOMEN = frozenset(concept for concept, row in table("names").items() if row["sex"] == "female")
 WORKERS = frozenset(concept for concept, row in table("nouns").items() if "worker" in row["classes"].split())
 ABSTRACT = frozenset(concept for concept, row in table("nouns").items() if "bare" in row["classes"].split())

@@ -84,8 +84,9 @@ def ask(sentence: Sentence) -> list[Word]:
     return [opening, *speak(clause, inverted=True)]
 
 
-def speak(clause: Clause, who: Agreement | None = None, antecedent: Noun | None = None,
-          inverted: bool = False) -> list[Word]:
+def speak(
+    clause: Clause, who: Agreement | None = None, antecedent: Noun | None = None, inverted: bool = False
+) -> list[Word]:
     """A clause. `who` is the agreement of a subject that stands outside, `antecedent` what que means."""
     words: list[Word] = []
     for adverbial in clause.adverbials:
@@ -93,8 +94,7 @@ def speak(clause: Clause, who: Agreement | None = None, antecedent: Noun | None 
             words += speak_adverbial(adverbial)
             words.append(Word(",", ((adverbial, "comma"),), (head(adverbial), (clause, "verb"))))
     who = who or (NOBODY if clause.subject is None else agreement(clause.subject))
-    adverbs = [word for adverb in clause.adverbials if is_frequency(adverb)
-               for word in speak_adverbial(adverb)]
+    adverbs = [word for adverb in clause.adverbials if is_frequency(adverb) for word in speak_adverbial(adverb)]
     group = verb_group(clause, who, adverbs, antecedent)
     if inverted:
         group = invert(group, clause, who)
@@ -123,13 +123,14 @@ def after_verb(clause: Clause, who: Agreement) -> list[Word]:
     verb = VERBS[clause.verb]
     if clause.object is not None and not isinstance(clause.object, Pronoun):
         if verb.object_preposition:
-            words.append(Word(verb.object_preposition, (), ((clause, "verb"),)))
-        direct = not verb.generic and not verb.object_preposition
-        words += speak_noun(clause.object, generic=verb.generic, negated=clause.negative and direct)
+            words += introduce(verb.object_preposition, clause.object, (), ((clause, "verb"),))
+        else:
+            negated = clause.negative and not verb.generic
+            words += speak_noun(clause.object, generic=verb.generic, negated=negated)
     if clause.recipient is not None and not isinstance(clause.recipient, Pronoun):
-        words += introduce("à", clause.recipient, "recipient")
+        words += introduce("à", clause.recipient, ((clause.recipient, "recipient"),))
     if clause.agent is not None:
-        words += introduce("par", clause.agent, "agent")
+        words += introduce("par", clause.agent, ((clause.agent, "agent"),))
     if isinstance(clause.complement, Adjective):
         words += speak_adjective(clause.complement, inflect(ADJECTIVES[clause.complement.concept], who))
     elif clause.complement is not None:
@@ -152,15 +153,16 @@ def speak_complement(noun: Noun, pointed_at: bool) -> list[Word]:
     return noun_phrase(noun, []) if profession and not pointed_at else speak_noun(noun)
 
 
-def introduce(preposition: str, phrase: NounPhrase, role: str) -> list[Word]:
+def introduce(preposition: str, phrase: NounPhrase, sure: tuple[Tag, ...],
+              near: tuple[Tag, ...] = ()) -> list[Word]:
     """A preposition before a noun phrase; before joined ones it is said again: à Anna et à Paul."""
-    if isinstance(phrase, Joined):
-        parts: list[Word] = []
-        for item in phrase.items:
-            parts += join_word(phrase, item)
-            parts += [Word(preposition, ((phrase, role),), (head(item),)), *speak_noun(item)]
-        return parts
-    return [Word(preposition, ((phrase, role),), (head(phrase),)), *speak_noun(phrase)]
+    words: list[Word] = []
+    for item in phrase.items if isinstance(phrase, Joined) else (phrase,):
+        if isinstance(phrase, Joined):
+            words += join_word(phrase, item)
+        words.append(Word(preposition, sure, near or (head(item),)))
+        words += speak_noun(item, after_de=preposition == "de")
+    return words
 
 
 def join_word(phrase: Joined, item: NounPhrase) -> list[Word]:
@@ -172,8 +174,7 @@ def join_word(phrase: Joined, item: NounPhrase) -> list[Word]:
     return [Word(",", ((item, "comma"),), (head(item),))]
 
 
-def speak_noun(phrase: NounPhrase, generic: bool = False, negated: bool = False,
-               after_de: bool = False) -> list[Word]:
+def speak_noun(phrase: NounPhrase, generic: bool = False, negated: bool = False, after_de: bool = False) -> list[Word]:
     """Any noun phrase; a pronoun in its stressed form. The settings decide the article (see `determiner`)."""
     match phrase:
         case Noun():
@@ -191,16 +192,18 @@ def speak_noun(phrase: NounPhrase, generic: bool = False, negated: bool = False,
         case This():
             return [Word("ceci", ((phrase, "noun"),))]
         case Joined():
-            return [word for item in phrase.items for word in
-                    join_word(phrase, item) + speak_noun(item, generic, negated, after_de)]
+            return [
+                word
+                for item in phrase.items
+                for word in join_word(phrase, item) + speak_noun(item, generic, negated, after_de)
+            ]
 
 
 def noun_phrase(noun: Noun, opening: list[Word], core: list[Word] | None = None) -> list[Word]:
     """Determiner, adjectives around the noun, and what completes it."""
     words = opening + (core or noun_core(noun))
     if noun.of is not None:
-        words.append(Word("de", ((noun.of, "of"),), (head(noun.of),)))
-        words += speak_noun(noun.of, after_de=True)
+        words += introduce("de", noun.of, ((noun.of, "of"),))
     if noun.phrase is not None:
         words += speak_adverbial(noun.phrase)
     if noun.relative is not None:

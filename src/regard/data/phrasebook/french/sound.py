@@ -12,8 +12,19 @@ from itertools import pairwise
 from regard.data.phrasebook.lexicon import table
 from regard.data.phrasebook.meaning import Word
 
-ELIDED = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'", "je": "j'", "me": "m'", "te": "t'",
-          "se": "s'", "ce": "c'", "puisque": "puisqu'"}
+ELIDED = {
+    "le": "l'",
+    "la": "l'",
+    "de": "d'",
+    "ne": "n'",
+    "que": "qu'",
+    "je": "j'",
+    "me": "m'",
+    "te": "t'",
+    "se": "s'",
+    "ce": "c'",
+    "puisque": "puisqu'",
+}
 CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 ASPIRATE = frozenset(table("french/aspirate"))
 

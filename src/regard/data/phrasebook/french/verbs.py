@@ -17,8 +17,7 @@ from regard.data.phrasebook.french.sound import vowel_sound
 from regard.data.phrasebook.meaning import Clause, Noun, Pronoun, Tag, Word
 
 ETRE, AVOIR = conjugate("être"), conjugate("avoir")
-CLITIC_ORDER = {"me": 0, "te": 0, "se": 0, "nous": 0, "vous": 0, "le": 1, "la": 1, "les": 1,
-                "lui": 2, "leur": 2}
+CLITIC_ORDER = {"me": 0, "te": 0, "se": 0, "nous": 0, "vous": 0, "le": 1, "la": 1, "les": 1, "lui": 2, "leur": 2}
 
 
 def finite(forms: Conjugation, tense: str, who: Agreement) -> str:
@@ -102,12 +101,13 @@ def invert(group: list[Word], clause: Clause, who: Agreement) -> list[Word]:
     spoken = isinstance(subject, Pronoun)
     text = pronoun_forms(subject)[0] if isinstance(subject, Pronoun) else subject_form(who)
     extra: tuple[Tag, ...] = ((subject, "noun"),) if spoken and subject is not None else ()
-    place = next(at for at, word in enumerate(group)
-                 if word.sure and word.sure[0] in ((clause, "verb"), (clause, "tense")))
+    place = next(
+        at for at, word in enumerate(group) if word.sure and word.sure[0] in ((clause, "verb"), (clause, "tense"))
+    )
     verb = group[place]
     link = "-t-" if verb.text[-1] in "ae" and vowel_sound(text) else "-"
     tied = Word(verb.text + link + text, verb.sure + extra, verb.near)
-    return [*group[:place], tied, *group[place + 1:]]
+    return [*group[:place], tied, *group[place + 1 :]]
 
 
 def infinitive(clause: Clause, preposition: str, who: Agreement) -> list[Word]:

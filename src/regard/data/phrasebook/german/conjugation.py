@@ -12,7 +12,7 @@ from functools import cache
 VOWELS = "aeiouäöüy"
 INSEPARABLE = ("be", "emp", "ent", "er", "ge", "miss", "ver", "zer")
 THIRD = ("er", "sie", "es")  # the persons that share the third person singular
-PLURAL = ("wir", "they", "you")  # the persons whose form is that of wir
+PLURAL = ("wir", "they")  # the persons whose form is that of wir
 
 IRREGULAR_PRESENT: dict[str, dict[str, str]] = {
     "sein": {"ich": "bin", "du": "bist", "er": "ist", "wir": "sind", "ihr": "seid"},
@@ -26,7 +26,6 @@ IRREGULAR_PRESENT: dict[str, dict[str, str]] = {
     "sollen": {"ich": "soll", "du": "sollst", "er": "soll", "wir": "sollen", "ihr": "sollt"},
     "mögen": {"ich": "mag", "du": "magst", "er": "mag", "wir": "mögen", "ihr": "mögt"},
 }
-MODALS = frozenset({"wollen", "können", "müssen", "dürfen", "sollen", "mögen"})
 
 
 @dataclass(frozen=True)

@@ -85,23 +85,28 @@ MIXED = _table("""
 
 ENDINGS: dict[str, Table] = {"strong": STRONG, "weak": WEAK, "mixed": MIXED}
 
-# Columns: the person, with the gender or number where it tells them apart; `you` is the polite Sie.
+# Columns: the person; `they` is the plural sie.
 PERSONAL = _table("""
-         ich    du     er     sie    es     wir    ihr    they   you
-    nom  ich    du     er     sie    es     wir    ihr    sie    Sie
-    acc  mich   dich   ihn    sie    es     uns    euch   sie    Sie
-    dat  mir    dir    ihm    ihr    ihm    uns    euch   ihnen  Ihnen
+         ich    du     er     sie    es     wir    ihr    they
+    nom  ich    du     er     sie    es     wir    ihr    sie
+    acc  mich   dich   ihn    sie    es     uns    euch   sie
+    dat  mir    dir    ihm    ihr    ihm    uns    euch   ihnen
 """)
 
 REFLEXIVE = _table("""
-         ich    du     er     sie    es     wir    ihr    they   you
-    acc  mich   dich   sich   sich   sich   uns    euch   sich   sich
-    dat  mir    dir    sich   sich   sich   uns    euch   sich   sich
+         ich    du     er     sie    es     wir    ihr    they
+    acc  mich   dich   sich   sich   sich   uns    euch   sich
 """)
 
 POSSESSIVE = {
-    "ich": "mein", "du": "dein", "er": "sein", "sie": "ihr", "es": "sein",
-    "wir": "unser", "ihr": "euer", "they": "ihr", "you": "Ihr",
+    "ich": "mein",
+    "du": "dein",
+    "er": "sein",
+    "sie": "ihr",
+    "es": "sein",
+    "wir": "unser",
+    "ihr": "euer",
+    "they": "ihr",
 }
 
 

@@ -15,10 +15,12 @@ from regard.data.phrasebook.german.numbers import number
 from regard.data.phrasebook.german.words import (
     ADJECTIVES,
     ADVERBS,
+    GOAL_ADVERBS,
     MONTHS,
     NOUNS,
     PEOPLE,
     PLACE_ARTICLES,
+    PLACE_DATIVES,
     PLACES,
     PREPOSITIONS,
 )
@@ -51,8 +53,14 @@ Piece: TypeAlias = Word | Pending
 DEFINITE_KINDS = frozenset({"definite", "demonstrative", "possessive"})
 INDEFINITE_KINDS = frozenset({"indefinite", "none", "some"})  # what kein can take the place of
 CONTRACTIONS = {
-    ("an", "dem"): "am", ("an", "das"): "ans", ("bei", "dem"): "beim", ("in", "dem"): "im",
-    ("in", "das"): "ins", ("von", "dem"): "vom", ("zu", "dem"): "zum", ("zu", "der"): "zur",
+    ("an", "dem"): "am",
+    ("an", "das"): "ans",
+    ("bei", "dem"): "beim",
+    ("in", "dem"): "im",
+    ("in", "das"): "ins",
+    ("von", "dem"): "vom",
+    ("zu", "dem"): "zum",
+    ("zu", "der"): "zur",
 }
 LEAVING = {"in": "aus", "auf": "von"}  # out of what one goes into
 QUANTITIES = {"several": "mehrer", "many": "viel"}
@@ -90,7 +98,8 @@ def name(phrase: Name, case: Case) -> list[Piece]:
     near = ((phrase, "noun"),)
     if phrase.concept in PEOPLE:
         return [Word(PEOPLE[phrase.concept], near)]
-    words: list[Piece] = [*spell(PLACES[phrase.concept], phrase, "noun")]
+    form = PLACE_DATIVES.get(phrase.concept) if case == "dat" else None
+    words: list[Piece] = [*spell(form or PLACES[phrase.concept], phrase, "noun")]
     if phrase.concept in PLACE_ARTICLES:
         article = declension.DEFINITE[case, PLACE_ARTICLES[phrase.concept]]
         words.insert(0, Word(article, ((phrase, "determiner"),), near))
@@ -322,9 +331,10 @@ def fitting(phrase: Phrase, case: Case) -> tuple[str, Case]:
     return "", case
 
 
-def speak_adverb(adverb: Adverb) -> list[Word]:
-    """gestern, letzte Woche."""
-    return spell(ADVERBS[adverb.concept], adverb, "adverb")
+def speak_adverb(adverb: Adverb, motion: bool) -> list[Word]:
+    """gestern, letzte Woche; with a verb of motion, dorthin and not dort."""
+    words = GOAL_ADVERBS.get(adverb.concept) if motion else None
+    return spell(words or ADVERBS[adverb.concept], adverb, "adverb")
 
 
 def date(when: Date) -> list[Word]:

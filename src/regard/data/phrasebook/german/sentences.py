@@ -27,8 +27,11 @@ def join(joint: str, clause: Clause) -> list[Word]:
     """The next clause. und, aber and oder leave its order alone; also takes the first place in it."""
     near: tuple[Tag, ...] = ((clause, "conjunction"), (clause, "verb"))
     comma = [Word(",", ((clause, "comma"),), near)] if joint in ("but", "so") else []
-    return [*comma, *spell(CONJUNCTIONS[joint], clause, "conjunction"),
-            *speak(clause, "first" if joint in INVERTING else "second")]
+    return [
+        *comma,
+        *spell(CONJUNCTIONS[joint], clause, "conjunction"),
+        *speak(clause, "first" if joint in INVERTING else "second"),
+    ]
 
 
 def ask(sentence: Sentence) -> list[Word]:

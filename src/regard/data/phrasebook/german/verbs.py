@@ -38,13 +38,14 @@ class Group(NamedTuple):
         return [finite, *self.others] if self.early else [*self.others, finite]
 
 
-def lexical(clause: Clause, undergoer: Noun | None = None) -> Verb:
-    """The verb to use: it may depend on the object, on a recipient, on a negation.
+def lexical(clause: Clause, undergoer: Noun | None = None, doer: Noun | None = None) -> Verb:
+    """The verb to use: it may depend on the object, on the subject, on a recipient, on a negation.
 
-    `undergoer` is the object where it stands outside the clause, before a relative clause.
+    `undergoer` and `doer` are given where they stand outside the clause, before a relative clause.
     """
     thing = undergoer or (clause.subject if clause.passive else clause.object)
-    sense = SENSES.get((clause.verb, concept_of(thing)))
+    somebody = doer or (clause.agent if clause.passive else clause.subject)
+    sense = SENSES.get((clause.verb, concept_of(thing))) or SENSES.get((concept_of(somebody), clause.verb))
     if sense is not None:
         return sense
     if clause.verb == "must" and clause.negative:
@@ -108,10 +109,10 @@ def bare_infinitive(clause: Clause) -> tuple[Word, ...]:
     return (Word(conjugation.infinitive(lexical(clause)), ((clause, "verb"),)),)
 
 
-def zu_infinitive(clause: Clause, undergoer: Noun | None = None) -> list[Word]:
+def zu_infinitive(clause: Clause) -> list[Word]:
     """zu essen, anzurufen."""
     verb, to = (clause, "verb"), (clause, "to")
-    words = conjugation.zu_infinitive(lexical(clause, undergoer))
+    words = conjugation.zu_infinitive(lexical(clause))
     if len(words) == 1:
         return [Word(words[0], (verb, to))]
     return [Word(words[0], (to,), (verb,)), Word(words[1], (verb,))]

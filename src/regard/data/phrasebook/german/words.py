@@ -11,7 +11,11 @@ follows (`bare`: will essen; `lone`: lernt schwimmen, but lernt, Brot zu schneid
 `es_long`: the same, but only when the infinitive has company), and the separable verb that takes over when
 there is a recipient (`vor|lesen`).
 
-verb_senses.tsv: other verbs for some classes of objects, as `watch:film`.
+verb_senses.tsv: other verbs for some classes of objects (`watch:film`) or of subjects (`animal:eat`).
+
+adverbs.tsv: words; goal, the words with verbs of motion (`hierher`).
+
+countries.tsv: words; the article, if it has one (m, f, p); its dative, if that is another form.
 """
 
 from __future__ import annotations
@@ -70,9 +74,7 @@ def _noun(concept: str, row: Row) -> NounEntry:
 
 
 def _verb(concept: str, row: Row) -> VerbEntry:
-    verb = Verb(
-        row["infinitive"], row["present"], row["preterite"], row["participle"], row["auxiliary"] or "haben"
-    )
+    verb = _principal_parts(row)
     return VerbEntry(
         verb,
         cast(Case, row["case"] or "acc"),
@@ -84,6 +86,10 @@ def _verb(concept: str, row: Row) -> VerbEntry:
     )
 
 
+def _principal_parts(row: Row) -> Verb:
+    return Verb(row["infinitive"], row["present"], row["preterite"], row["participle"], row["auxiliary"] or "haben")
+
+
 def _with_recipient(verb: Verb, separable: str) -> Verb:
     """The same verb with a prefix: lesen, vor|lesen."""
     if not separable:
@@ -93,12 +99,16 @@ def _with_recipient(verb: Verb, separable: str) -> Verb:
 
 
 def _senses() -> dict[tuple[str, str], Verb]:
-    """The verb to use for a verb concept and an object concept, where it is not the usual one."""
+    """The verb to use for (verb, object) or (subject, verb), where it is not the usual one."""
     found: dict[tuple[str, str], Verb] = {}
+    groups = classes("nouns")
     for key, row in table("german/verb_senses").items():
-        concept, kind = key.split(":")
-        verb = Verb(row["infinitive"], row["present"], row["preterite"], row["participle"])
-        found.update({(concept, noun): verb for noun in classes("nouns")[kind]})
+        first, second = key.split(":")
+        verb = _principal_parts(row)
+        if first in VERBS:
+            found.update({(first, noun): verb for noun in groups[second]})
+        else:
+            found.update({(noun, second): verb for noun in groups[first]})
     return found
 
 
@@ -111,10 +121,10 @@ VERBS = {concept: _verb(concept, row) for concept, row in table("german/verbs").
 SENSES = _senses()
 ADJECTIVES = {concept: _adjective(row) for concept, row in table("german/adjectives").items()}
 ADVERBS = {concept: form(row["words"]) for concept, row in table("german/adverbs").items()}
+GOAL_ADVERBS = {concept: form(row["goal"]) for concept, row in table("german/adverbs").items() if row["goal"]}
 ADVERB_KINDS = {concept: row["kind"] for concept, row in table("adverbs").items()}
 PREPOSITIONS = {
-    concept: (form(row["words"]), cast(Case, row["case"]))
-    for concept, row in table("german/prepositions").items()
+    concept: (form(row["words"]), cast(Case, row["case"])) for concept, row in table("german/prepositions").items()
 }
 PREPOSITION_KINDS = {concept: row["kind"] for concept, row in table("prepositions").items()}
 _JOINTS = table("german/conjunctions").items()
@@ -125,4 +135,5 @@ MONTHS = {concept: row["words"] for concept, row in table("german/months").items
 PEOPLE = {concept: row["name"] for concept, row in table("names").items()}
 _COUNTRIES = table("german/countries").items()
 PLACES = {concept: form(row["words"]) for concept, row in _COUNTRIES}
+PLACE_DATIVES = {concept: form(row["dative"]) for concept, row in _COUNTRIES if row["dative"]}
 PLACE_ARTICLES = {concept: cast(Gender, row["article"]) for concept, row in _COUNTRIES if row["article"]}

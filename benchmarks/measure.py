@@ -1,0 +1,69 @@
+"""Time and memory of several calls, measured side by side in one run. Used by `python benchmarks/attention.py`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any
+
+from torch.profiler import ProfilerActivity, profile
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Medians of seconds by the clock and of the processor, and the most bytes held at once above the start."""
+
+    clock: float
+    cpu: float
+    peak: int
+
+
+def peak(call: Callable[[], Any]) -> int:
+    """The most bytes that tensors held at once while the call ran, above what was held before.
+
+    Summed from every allocation and release that PyTorch's CPU allocator reports to its profiler; what
+    libraries allocate for themselves is not seen.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+            kept = call()
+    held = most = 0
+    for event in seen.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            held += event.nbytes()
+            most = max(most, held)
+    del kept
+    return most
+
+
+def costs(calls: dict[str, Callable[[], Any]], repeats: int, inner: int = 1) -> dict[str, Cost]:
+    """Each call `inner` times, in turn, `repeats` rounds: what disturbs the machine disturbs all of them."""
+    peaks = {name: peak(call) for name, call in calls.items()}  # also warms up
+    clocks: dict[str, list[float]] = {name: [] for name in calls}
+    cpus: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(repeats):
+        for name, call in calls.items():
+            clock, cpu = perf_counter(), process_time()
+            for _ in range(inner):
+                call()
+            clocks[name].append((perf_counter() - clock) / inner)
+            cpus[name].append((process_time() - cpu) / inner)
+    return {name: Cost(median(clocks[name]), median(cpus[name]), peaks[name]) for name in calls}
+
+
+def slope(lengths: list[int], numbers: list[float]) -> float:
+    """The least-squares slope of the numbers over the lengths."""
+    middle, mean = sum(lengths) / len(lengths), sum(numbers) / len(numbers)
+    above = sum((at - middle) * (number - mean) for at, number in zip(lengths, numbers, strict=True))
+    return above / sum((at - middle) ** 2 for at in lengths)
+
+
+def table(head: list[str], rows: list[list[str]]) -> None:
+    """A Markdown table."""
+    for row in (head, ["---"] * len(head), *rows):
+        print("| " + " | ".join(row) + " |")
+    print(flush=True)
