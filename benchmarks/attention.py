@@ -69,8 +69,9 @@ def scopes(quick: bool) -> dict[str, Any]:
     lengths = [128, 1024] if quick else [128, 512, 2048, 8192]
     found: dict[str, Any] = {}
     for queries in (1, 64):
-        by_length = {length: costs(scope_calls(length, queries), 5 if quick else 9, 1 if quick else 3) for length in lengths}
-        print(f"{ROWS} sentences, width {WIDTH}, score general, reach {REACH}, {queries} quer{'y' if queries == 1 else 'ies'}: "
+        rounds = (5, 1) if quick else (9, 3)
+        by_length = {length: costs(scope_calls(length, queries), *rounds) for length in lengths}
+        print(f"{ROWS} sentences, width {WIDTH}, score general, reach {REACH}, queries a look: {queries}; "
               f"microseconds of the processor (peak kB) by number of keys\n")
         rows = []
         for name in by_length[lengths[0]]:
@@ -88,9 +89,11 @@ def scopes(quick: bool) -> dict[str, Any]:
 def against(title: str, found: dict[str, Cost], base: str) -> None:
     """A table of costs and their ratios to one of them."""
     print(f"{title}\n")
-    table(["", "s by the clock", "s of the processor", "peak MB", "times faster, clock", "processor", "share of memory"], [
+    head = ["", "s, clock", "s, processor", "peak MB", "times faster, clock", "processor", "share of memory"]
+    table(head, [
         [name, f"{one.clock:.4f}", f"{one.cpu:.4f}", f"{one.peak / 1e6:.1f}", f"{found[base].clock / one.clock:.2f}",
-         f"{found[base].cpu / one.cpu:.2f}", f"{one.peak / max(1, found[base].peak):.3f}"] for name, one in found.items()])
+         f"{found[base].cpu / one.cpu:.2f}", f"{one.peak / max(1, found[base].peak):.3f}"]
+        for name, one in found.items()])
 
 
 def _additive(function: Callable[..., Tensor], inputs: tuple[Tensor, ...], upstream: Tensor) -> tuple[Tensor, ...]:

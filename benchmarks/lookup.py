@@ -107,7 +107,9 @@ def noise(model: Lookup, seed: int, batches: int) -> tuple[float, float]:
     return without, with_it
 
 
-def train(arm: str, seed: int, *, steps: int, every: int, noise_at: tuple[int, ...] = (), batches: int = 400) -> dict[str, Any]:
+def train(
+    arm: str, seed: int, *, steps: int, every: int, noise_at: tuple[int, ...] = (), batches: int = 400
+) -> dict[str, Any]:
     """Train one arm; its accuracy every so many steps, and the noise of its gradient where asked."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)

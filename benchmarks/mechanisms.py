@@ -49,7 +49,8 @@ def hard(quick: bool, folder: Path) -> list[dict[str, Any]]:
     table(["arm", *(f"@{step}" for step in shown), "CPU seconds"], [
         [arm, *(" / ".join(f"{one['accuracy'][step]:.2f}" for one in of(results, arm)) for step in shown),
          " / ".join(f"{one['seconds']:.0f}" for one in of(results, arm))] for arm in lookup.ARMS])
-    print(f"Standard deviation of the gradient over {batches} batches at the same weights: baseline 0, moving average, ratio\n")
+    print(f"Standard deviation of the gradient over {batches} batches at the same weights: "
+          "baseline 0, moving average, ratio\n")
     table(["weights of", "seed", *(f"step {step}" for step in NOISE_AT)], [
         [one["arm"], str(one["seed"]), *(f"{a:.3f}, {b:.3f} ({a / b:.1f}x)" for a, b in one["noise"].values())]
         for one in results if one["noise"]])

@@ -36,8 +36,8 @@ def hard(results: list[dict[str, Any]], path: Path) -> None:
             right.plot(steps, [pair[which] for pair in one["noise"].values()], line, marker="o", markersize=3,
                        color=COLOURS[arms.index(one["arm"])],
                        label=f"{('baseline 0', 'moving average')[which]}, at the weights of “{one['arm']}”")
-    right.set(xlabel="training steps", ylabel="standard deviation", yscale="log", title="Gradient of what decides where to look")
-    right.legend(fontsize=6.5)
+    right.set(xlabel="training steps", ylabel="standard deviation", yscale="log", title="Noise of the gradient")
+    right.legend(fontsize=6.5, loc="center right")
     _save(figure, path)
 
 
@@ -51,7 +51,7 @@ def alignments(results: list[dict[str, Any]], path: Path) -> None:
         axis.imshow(one["weights"], cmap="gray", vmin=0, vmax=1)
         axis.set_title(one["arm"], fontsize=10)
         axis.set(xticks=[0, 14], yticks=[0, 14])
-    axes[0, 0].set(xlabel="source position", ylabel="step")
+    axes[1, 0].set(xlabel="source position", ylabel="step")
     _save(figure, path)
 
 

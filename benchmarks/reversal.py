@@ -21,7 +21,8 @@ from regard.types import Batch, Padded
 
 START, END, FIRST, SIZE = 1, 2, 3, 23
 TRAINED, BATCH, RATE, CLIP = (3, 20), 64, 2e-3, 1.0
-BUCKETS = ((3, 8), (9, 14), (15, 20), (21, 30))
+Buckets = tuple[tuple[int, int], ...]
+BUCKETS: Buckets = ((3, 8), (9, 14), (15, 20), (21, 30))
 # Two layers of LSTM in the recipes of Luong and Sutskever, one GRU here, so that all arms differ in attention alone.
 SMALL = ("embed.width=32", "embed.dropout=0.0", "encode.cell=gru", "encode.direction=both", "encode.hidden=64",
          "predict.hidden=64", "predict.dropout=0.0", "predict.embed.width=32", "predict.embed.dropout=0.0")
@@ -45,9 +46,11 @@ def _luong(*changes: str, copies: bool = False) -> Arm:
     return Arm("luong", (*ONE_GRU, *changes), copies)
 
 
-LOCAL_M, LOCAL_P = (("attend.score=general", f"attend.scope={scope}", "attend.scope.reach=4") for scope in ("local_m", "local_p"))
+LOCAL_M = ("attend.score=general", "attend.scope=local_m", "attend.scope.reach=4")
+LOCAL_P = ("attend.score=general", "attend.scope=local_p", "attend.scope.reach=4")
 ARMS: dict[str, Arm] = {
     "none": Arm("seq2seq", ONE_GRU),
+    "none, wider": Arm("seq2seq", (*ONE_GRU, "encode.hidden=108", "predict.hidden=108")),  # no fewer parameters
     "additive": Arm("rnnsearch", ("attend.score.hidden=64", "predict.readout.hidden=64")),
     "dot": _luong("attend.score=dot"),
     "general": _luong("attend.score=general"),
@@ -101,7 +104,9 @@ def examine(model: Model, batch: Batch, copies: bool = False) -> tuple[float, fl
     return float(exact), float(right[batch.source.mask].float().mean())
 
 
-def train(name: str, seed: int, *, steps: int = 1500, each: int = 256, buckets: Any = BUCKETS, trained: Any = TRAINED) -> dict[str, Any]:
+def train(
+    name: str, seed: int, *, steps: int, each: int, buckets: Buckets = BUCKETS, trained: tuple[int, int] = TRAINED
+) -> dict[str, Any]:
     """Train one arm, then its exact match and alignment by length, and the weights of one sequence of fifteen."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)

@@ -36,4 +36,7 @@ def flatness(width: int, score: str, draws: int = DRAWS, seed: int = 0) -> Flatn
 
 def rows(draws: int = DRAWS) -> list[tuple[int, tuple[float, ...], tuple[float, ...]]]:
     """For each width: unscaled and scaled."""
-    return [(width, astuple(flatness(width, "dot", draws)), astuple(flatness(width, "scaled_dot", draws))) for width in WIDTHS]
+    return [
+        (width, astuple(flatness(width, "dot", draws)), astuple(flatness(width, "scaled_dot", draws)))
+        for width in WIDTHS
+    ]

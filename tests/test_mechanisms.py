@@ -32,7 +32,7 @@ def test_the_answer_of_a_lookup_is_the_class_of_the_named_slot():
 
 
 def test_hard_attention_learns_with_a_baseline_and_not_without():
-    found = {arm: lookup.train(arm, 0, steps=350, every=350)["accuracy"][350]
+    found = {arm: lookup.train(arm, 0, steps=300, every=300)["accuracy"][300]
              for arm in ("hard, no baseline", "hard, baseline")}
     assert found["hard, baseline"] >= 0.95
     assert found["hard, no baseline"] < 0.5
@@ -99,13 +99,16 @@ def test_every_arm_builds_and_learns_from_a_step(name):
 
 
 def test_attention_reverses_what_a_fixed_vector_cannot():
-    settings = {"steps": 260, "each": 128, "buckets": ((4, 7),), "trained": (3, 7)}
-    found = {name: reversal.train(name, 0, **settings)["buckets"]["4-7"][0] for name in ("none", "dot")}
-    assert found["dot"] >= found["none"] + 0.3
+    settings = {"steps": 150, "each": 128, "buckets": ((3, 6),), "trained": (3, 6)}
+    found = {name: reversal.train(name, 0, **settings)["buckets"]["3-6"][0] for name in ("none", "additive")}
+    assert found["additive"] >= 0.8
+    assert found["none"] < 0.3
 
 
-@pytest.mark.parametrize(("width", "unscaled"), [(4, (2.25, 0.78, 0.35)), (64, (0.53, 0.27, 0.81)), (1024, (0.12, 0.07, 0.95))])
+@pytest.mark.parametrize(("width", "unscaled"), [
+    (4, (2.25, 0.78, 0.35)), (64, (0.53, 0.27, 0.81)), (1024, (0.12, 0.07, 0.95)),
+])
 def test_scaling_keeps_the_softmax_soft(width, unscaled):
     plain, scaled = (scale.flatness(width, score, draws=1000) for score in ("dot", "scaled_dot"))
-    assert (plain.entropy, plain.trace, plain.largest) == pytest.approx(unscaled, abs=0.05)
+    assert (plain.entropy, plain.trace, plain.largest) == pytest.approx(unscaled, abs=0.06)
     assert (scaled.entropy, scaled.trace, scaled.largest) == pytest.approx((3.02, 0.93, 0.16), abs=0.03)

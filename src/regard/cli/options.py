@@ -12,3 +12,5 @@ Settings = Annotated[
         "-s", "--set", metavar="KEY=VALUE", help="Change one setting, as in -s encode.layers=2. May be repeated."
     ),
 ]
+From = Annotated[str | None, typer.Option("--from", metavar="LANG", help="The language to read.")]
+To = Annotated[str | None, typer.Option("--to", metavar="LANG", help="The language to write.")]

@@ -1,1 +1,5 @@
-"""Learn: what a step minimises, and the loop of steps."""
+"""Learn: what a step minimises, how the weights move, and a run that can be stopped and resumed."""
+
+from regard.learn import average, schedule, settings
+
+__all__ = ["average", "schedule", "settings"]

@@ -1,1 +1,29 @@
-"""Search: from a state, the pieces of an output."""
+"""Search: from a source, outputs; with their likelihoods, their scores and what they looked at.
+
+options     what may be asked for
+loop        step, apply the rules, pick, part with what has ended
+rules       what may be written next: lengths, prefixes, repeats
+penalty     how finished outputs are ranked
+trail       back-pointers, and how outputs are read off them
+beam, greedy, sampling      three ways to pick; forced: no search at all, a given output
+"""
+
+from regard.search.beam import beam_search
+from regard.search.forced import force
+from regard.search.greedy import greedy_search
+from regard.search.options import Options
+from regard.search.penalty import coverage_penalty, length_penalty
+from regard.search.sampling import Sampling, sample
+from regard.search.trail import Hypothesis
+
+__all__ = [
+    "Hypothesis",
+    "Options",
+    "Sampling",
+    "beam_search",
+    "coverage_penalty",
+    "force",
+    "greedy_search",
+    "length_penalty",
+    "sample",
+]

@@ -3,13 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from regard.model import Model
+from regard.search.loop import Strategy, search
+from regard.search.options import Options
+from regard.search.rows import Picked, Rows
+from regard.search.trail import Hypothesis
 from regard.types import Grid, Padded
+
+
+def greedy_search(
+    model: Model,
+    source: Padded | Grid,
+    options: Options | None = None,
+    *,
+    start: int,
+    end: int,
+    record: bool = False,
+) -> list[Hypothesis]:
+    """One output for each sentence: what a beam of one finds, with less to do at each step."""
+    outputs = search(model, source, options or Options(), Greedy(), start=start, end=end, record=record)
+    return [found[0] for found in outputs]
+
+
+class Greedy(Strategy):
+    """Every row goes on with its likeliest piece."""
+
+    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> Picked:
+        """The best piece of each row."""
+        best, piece = chances.max(-1)
+        return Picked(torch.arange(len(rows), device=piece.device), piece, best)
 
 
 @dataclass(frozen=True)
@@ -25,34 +53,10 @@ class Found:
     weights: Float[Tensor, "T S"] | None
 
 
-@torch.no_grad()
 def greedy(model: Model, source: Padded | Grid, *, start: int, end: int, longest: int) -> list[Found]:
-    """One output for each row of the source; after `longest` pieces it is made to end."""
-    state = model.start(source)
-    rows = source.data.shape[0]
-    token = torch.full((rows,), start)
-    scores, alive = torch.zeros(rows), torch.ones(rows, dtype=torch.bool)
-    tokens, looks = [], []
-    for number in range(longest + 1):
-        stepped = model.step(token, state)
-        chances = torch.log_softmax(stepped.logits.float(), -1)
-        token = chances.argmax(-1) if number < longest else torch.full_like(token, end)
-        scores += chances.gather(1, token.unsqueeze(1)).squeeze(1) * alive
-        tokens.append(token)
-        if stepped.looked:
-            looks.append(_heads_joined(stepped.looked[-1].weights))
-        state, alive = stepped.state, alive & (token != end)
-        if not alive.any():
-            break
-    weights = torch.cat(looks, 1) if looks else None
-    return [_cut(torch.stack(tokens, 1)[row].tolist(), float(scores[row]), weights, row, end) for row in range(rows)]
-
-
-def _heads_joined(weights: Tensor) -> Float[Tensor, "B 1 S"]:
-    return weights.mean(1) if weights.dim() == 4 else weights
-
-
-def _cut(ids: list[int], score: float, weights: Tensor | None, row: int, end: int) -> Found:
-    """What one row wrote before its end."""
-    count = ids.index(end)
-    return Found(ids[:count], score, None if weights is None else weights[row, : count + 1])
+    """Greedy search in short, for pictures: an output has at most `longest` pieces, and one matrix of weights."""
+    options = Options(max_length=longest, stretch=inf)
+    outputs = greedy_search(model, source, options, start=start, end=end, record=True)
+    return [
+        Found(list(each.ids), each.likelihood, each.weights[-1].mean(0) if each.weights else None) for each in outputs
+    ]

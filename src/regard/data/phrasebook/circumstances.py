@@ -18,7 +18,7 @@ from regard.data.phrasebook.meaning import (
     Tense,
     This,
 )
-from regard.data.phrasebook.vocabulary import FREQUENCY, GROUP, PLACE_ADVERBS, SEX, VerbUse
+from regard.data.phrasebook.vocabulary import FREQUENCY, GROUP, MANNERS, PLACE_ADVERBS, SEX, VerbUse
 
 Time = Literal["past", "present", "future"]
 
@@ -66,29 +66,38 @@ class Circumstances(Draw):
     ) -> tuple[Adverbial, ...]:
         """How, with whom, for whom, where and when, in this order, as far as there is room."""
         found: list[Adverbial] = []
-        needed = bool(verb.frames & {"motion", "place"})
         busy = not verb.stative and not verb.event and not negative
-        if not negative and tense in ("present", "past") and busy and room > 0 and self.chance(0.12):
+        if busy and tense == "present" and verb.habit and room > 0 and self.chance(0.25):
             found.append(Adverb(self.pick(FREQUENCY)))
-        if busy and room > 0 and "activity" in verb.frames and self.chance(0.25):
-            found.append(self.manner())
+        elif busy and room > 0 and verb.concept in MANNERS and self.chance(0.3):
+            found.append(Adverb(self.pick(MANNERS[verb.concept])))
             room -= 1
-        if "benefit" in verb.traits and room >= 3 and self.chance(0.3):
-            found.append(Phrase("for", self.person(0, subject)))
-            room -= 3
-        elif busy and room >= 3 and is_person(subject) and self.chance(0.2):
-            found.append(Phrase("with" if self.chance(0.85) else "without", self.company(subject)))
-            room -= 3
+        if busy and room >= 3 and is_person(subject) and self.chance(0.25):
+            found += self.people(verb, subject)
+            room -= 3 * len(found)
         free = room >= 3 and not verb.stative and "placeless" not in verb.traits and is_person(subject)
-        if needed or (free and self.chance(0.4)):
-            found.append(Adverb(self.pick(PLACE_ADVERBS)) if self.chance(0.1) else self.where(verb))
+        if verb.frames & {"motion", "place"} or (free and self.chance(0.4)):
+            found.append(self.place_or_there(verb))
             room -= 3
         if room >= 1 and self.chance(0.6) and not any(is_timed(item) for item in found):
-            when = self.when(tense, verb.stative, negative)
+            when = self.when(verb, tense, negative)
             if when is not None:
-                front = self.chance(0.25) and not isinstance(subject, This)
-                found.append(replace(when, front=front))
+                found.append(replace(when, front=self.chance(0.25)))
         return tuple(found)
+
+    def people(self, verb: VerbUse, subject: NounPhrase) -> list[Adverbial]:
+        """for my sister, where it does somebody good; with Anna, unless others take part already."""
+        if "benefit" in verb.traits:
+            return [Phrase("for", self.person(0, subject))]
+        if verb.frames & {"give", "infinitive", "modal"} or "man" in verb.objects:
+            return []
+        return [Phrase("with", self.company(subject))]
+
+    def place_or_there(self, verb: VerbUse) -> Adverbial:
+        """Where: a place, or here and there; nobody goes here."""
+        if self.chance(0.9) or verb.concept == "come":
+            return self.where(verb)
+        return Adverb("there" if "motion" in verb.frames else self.pick(PLACE_ADVERBS))
 
     def company(self, subject: NounPhrase) -> NounPhrase:
         """with Anna, with her."""
@@ -96,12 +105,16 @@ class Circumstances(Draw):
         return pronoun or self.person(0, subject)
 
     def other_pronoun(self, subject: NounPhrase) -> Pronoun | None:
-        """me, you, him, her, us, them: somebody else than the subject."""
-        person = stand_in(subject).person
-        if isinstance(subject, Joined):
-            return None
-        choice = self.pronoun()
-        return choice if choice.person != person or person == 3 else None
+        """me, you, him, her, us, them: plainly somebody else than the subject."""
+        stand, choice = stand_in(subject), self.pronoun()
+        return None if isinstance(subject, Joined) or alike(stand, choice) else choice
+
+
+def alike(one: Pronoun, other: Pronoun) -> bool:
+    """Whether both could be taken for the same person: he and him, I and us."""
+    if one.person != 3 or other.person != 3:
+        return one.person == other.person
+    return one.plural == other.plural and (one.plural or one.gender == other.gender)
 
 
 def groups_said(phrase: NounPhrase | Adjective | None) -> frozenset[str]:
@@ -124,11 +137,6 @@ def is_person(phrase: NounPhrase) -> bool:
     if isinstance(phrase, Pronoun):
         return phrase.stands_for is None or bool(SEX[phrase.stands_for])
     return not isinstance(phrase, This)
-
-
-def is_company(adverbial: Adverbial) -> bool:
-    """with somebody, for somebody."""
-    return isinstance(adverbial, Phrase) and adverbial.preposition in ("with", "without", "for")
 
 
 def is_timed(adverbial: Adverbial) -> bool:

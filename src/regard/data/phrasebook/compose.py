@@ -9,7 +9,6 @@ from regard.data.phrasebook.circumstances import (
     Circumstances,
     Plan,
     groups_said,
-    is_company,
     is_plain,
     is_timed,
 )
@@ -52,9 +51,10 @@ PERSON = "man"  # stands for any person where only the class matters
 ACTIVE_FRAMES = (
     ("transitive",) * 9 + ("intransitive",) * 3 + ("give", "copula") * 2 + ("motion", "infinitive", "modal", "become")
 )
-MOVABLE = frozenset(members("person pet farm small"))
+MOVABLE = frozenset(members("person pet livestock small fruit"))
+LASTING = frozenset({"colour", "shape", "size", "nation", "age", "weight", "feel", "strength", "worth", "wit", "speed"})
 MANY = frozenset({"many", "several", "numeral"})
-GENERIC_UNFIT = frozenset({"indefinite", "many", "several", "numeral", "some"})
+UNKNOWN = frozenset({"indefinite", "every", "numeral", "many"})
 PERSON_ONLY = frozenset({"give", "motion", "infinitive", "modal", "become"})
 
 
@@ -64,6 +64,30 @@ def verbs_of(frame: str, subject: str | None, ongoing: bool) -> tuple[VerbUse, .
     return tuple(
         verb for verb in FRAMES[frame] if (subject is None or subject in verb.subjects) and not (ongoing and verb.event)
     )
+
+
+@cache
+def deeds(frame: str, trait: str | None = None) -> tuple[VerbUse, ...]:
+    """What a person may decide to do, of this frame and with this trait."""
+    return tuple(
+        verb
+        for verb in verbs_of(frame, PERSON, True)
+        if verb.willed and "place" not in verb.frames and (trait is None or trait in verb.traits)
+    )
+
+
+def in_general(noun: Noun) -> Noun:
+    """apples, the film: what somebody loves or hates is a kind, or known to all."""
+    if KINDS[noun.concept] & {"food", "animal", "clothing"} and noun.concept in COUNTED and noun.relative is None:
+        return replace(noun, plural=True, determiner="none", count=1)
+    if noun.determiner in ("indefinite", "some", *MANY):
+        return replace(noun, determiner="none" if "mass" in KINDS[noun.concept] else "definite", count=1)
+    return noun
+
+
+def known(noun: Noun) -> Noun:
+    """the house rather than a house: what one describes is known."""
+    return replace(noun, determiner="definite", count=1) if noun.determiner in UNKNOWN else noun
 
 
 class Composer(Circumstances):
@@ -93,7 +117,7 @@ class Composer(Circumstances):
     def active(self, plan: Plan, frame: str) -> Clause:
         """A clause whose subject does something."""
         verbs = verbs_of(frame, plan.about, plan.tense in ("imperfect", "progressive"))
-        if plan.busy:
+        if plan.busy or plan.time == "future":
             verbs = tuple(verb for verb in verbs if not verb.stative)
         if not verbs and plan.busy:
             return self.active(replace(plan, subject=None, about=None), frame)
@@ -113,15 +137,13 @@ class Composer(Circumstances):
         infinitive = None
         if frame in ("infinitive", "modal"):
             negative = negative and verb.concept != "must"
-            infinitive = self.infinitive(subject, plan, extra)
+            infinitive = self.infinitive(verb, subject, plan, extra)
         room = 0 if isinstance(object_, Noun) and object_.relative is not None else extra - for_object
         adverbials = self.adverbials(verb, tense, room, negative, subject)
         if plan.busy:
             adverbials = tuple(item for item in adverbials if not is_timed(item))
         if plan.depth > 0:
             adverbials = tuple(item for item in adverbials if not isinstance(item, Date))
-        if isinstance(object_, Pronoun):
-            adverbials = tuple(item for item in adverbials if not is_company(item))
         return Clause(
             subject,
             verb.concept,
@@ -158,16 +180,35 @@ class Composer(Circumstances):
                 return Name(self.pick(NAME_LIST))
             if kind < 0.42 and room >= 3:
                 return self.pair()
-        concept = self.pick(verb.subject_list)
-        return self.described_noun(concept, room, plan, as_subject=True)
+        return self.described_noun(self.doer(verb), room, plan, as_subject=True)
+
+    def doer(self, verb: VerbUse) -> str:
+        """Who can do it, more often than not one of whom it is expected: the baker sells bread."""
+        return self.pick(verb.typical if verb.typical and self.chance(0.6) else verb.subject_list)
+
+    def someone(self, room: int, plan: Plan, others: frozenset[str] = frozenset()) -> Plan:
+        """The plan with a person as its subject who is none of the others."""
+        kind = self.random()
+        if kind < 0.15:
+            return replace(plan, subject=Pronoun(2) if self.chance(0.3) else Pronoun(1, self.chance(0.4)), about=PERSON)
+        if kind < 0.45:
+            name = self.pick(NAME_LIST)
+            while name in others:
+                name = self.pick(NAME_LIST)
+            return replace(plan, subject=Name(name), about=PERSON)
+        concept = self.pick(PEOPLE)
+        while concept in others:
+            concept = self.pick(PEOPLE)
+        return replace(plan, subject=self.described_noun(concept, room, plan, as_subject=True), about=concept)
 
     def pair(self) -> Joined:
         """Two or three people: Anna and my brother; the baker, his wife and I."""
-        first = Name(self.pick(NAME_LIST))
-        second = self.person(0, first)
-        if isinstance(second, Name) and self.chance(0.4):
-            return Joined((first, second, Noun(self.pick(members("worker")))))
-        return Joined((second, first)) if self.chance(0.5) else Joined((first, second))
+        first, second = Name(self.pick(NAME_LIST)), Name(self.pick(NAME_LIST))
+        other = self.pick(PEOPLE)
+        third = Noun(other, determiner=self.plain_determiner(other), owner=Pronoun(1))
+        if first.concept == second.concept:
+            return Joined((third, first))
+        return Joined((first, second, third)) if self.chance(0.3) else Joined((first, second))
 
     def object(self, verb: VerbUse, subject: NounPhrase, plan: Plan, room: int) -> NounPhrase:
         """Something it can be done to, other than the subject."""
@@ -186,16 +227,14 @@ class Composer(Circumstances):
             other = self.pick(verb.objects)
             if other != concept and KINDS[other] & KINDS[concept]:
                 return Joined((first, self.noun(other, 0, subject)), "or" if self.chance(0.15) else "and")
-        if verb.stative and "generic" in verb.traits and first.determiner in GENERIC_UNFIT:
-            return replace(first, determiner="definite", count=1)
-        return first
+        return in_general(first) if "generic" in verb.traits else first
 
     def described_noun(
         self, concept: str, room: int, plan: Plan, subject: NounPhrase | None = None, as_subject: bool = False
     ) -> Noun:
         """A noun phrase, with a relative clause where there is room for one."""
         relative = None
-        plural = concept in COUNTED and self.chance(0.3)
+        plural = self.is_plural(concept)
         kinds = KINDS[concept]
         if room >= 5 and plan.depth < 2 and not kinds & {"bare", "unique", "spouse", "family", "mass"}:
             relative = self.relative(concept, plural, room, plan)
@@ -203,12 +242,11 @@ class Composer(Circumstances):
             room = 0 if isinstance(relative.clause.complement, Adjective) else 1
         return self.noun(concept, room, subject, as_subject, relative, plural)
 
-    def infinitive(self, subject: NounPhrase, plan: Plan, room: int) -> Clause:
-        """to eat an apple: something a person does that takes a while."""
+    def infinitive(self, ruling: VerbUse, subject: NounPhrase, plan: Plan, room: int) -> Clause:
+        """to eat an apple: something a person decides to do and that takes a while; what is learned is a skill."""
         frame = "transitive" if self.chance(0.7) else "intransitive"
-        verb = self.pick(
-            [verb for verb in verbs_of(frame, PERSON, True) if not verb.stative and "place" not in verb.frames]
-        )
+        skill = "means" if ruling.concept in ("learn", "can") else None
+        verb = self.pick(deeds(frame, skill))
         if frame == "intransitive":
             return Clause(None, verb.concept)
         object_ = self.object(verb, subject, replace(plan, depth=2), min(room, 2))
@@ -224,7 +262,7 @@ class Composer(Circumstances):
         if subject is None:
             people = self.chance(0.5)
             concept = self.pick(PEOPLE if people or verb.concept == "remain" else DESCRIBED)
-            subject = self.described_noun(concept, min(3, plan.length - 4), plan, as_subject=True)
+            subject = known(self.described_noun(concept, min(3, plan.length - 4), plan, as_subject=True))
             about = concept
             if people and self.chance(0.5):
                 subject = self.pronoun() if self.chance(0.5) else Name(self.pick(NAME_LIST))
@@ -240,6 +278,8 @@ class Composer(Circumstances):
             verb = VERBS["become"] if changing else VERBS["be"]
             return Clause(subject, verb.concept, self.settle(verb, plan), complement=worker)
         taken = plan.said | groups_said(subject)
+        if verb.concept != "be" or plan.time == "future":
+            taken |= LASTING
         choices = [word for word in PREDICATES[about] if GROUP[word] not in taken]
         if not choices:
             return self.active(replace(plan, subject=None, about=None), "transitive")
@@ -255,9 +295,9 @@ class Composer(Circumstances):
         place: Adverbial
         if self.chance(0.12):
             place = Adverb(self.pick(("here", "there")))
-        elif "small" in KINDS[about]:
+        elif KINDS[about] & {"small", "fruit"}:
             preposition = self.pick(("on", "on", "under", "in"))
-            place = Phrase(preposition, self.place(PLACES[preposition]))
+            place = Phrase(preposition, self.place(members("room") if preposition == "in" else PLACES[preposition]))
         else:
             place = self.where(VERBS["be"])
         negative = self.chance(0.1) and is_plain(subject)
@@ -278,12 +318,12 @@ class Composer(Circumstances):
 
     def pointing(self, plan: Plan) -> Clause:
         """this is my house, these are old books."""
-        plural = self.chance(0.3)
         concept = self.pick(members("thing building volume pet family"))
+        plural = "pair" in KINDS[concept] or self.chance(0.3)
         noun = self.noun(concept, plan.length - 5, plural=plural)
-        if noun.determiner in ("several", "many", "some", "demonstrative"):
-            noun = replace(noun, determiner="none" if plural else "definite")
-        return Clause(This(plural), "be", complement=noun)
+        if noun.determiner != "possessive" and noun.of is None and noun.phrase is None:
+            noun = replace(noun, determiner="none" if plural else "indefinite", count=1)
+        return Clause(This(noun.plural), "be", complement=noun)
 
     def passive(self, plan: Plan) -> Clause:
         """The agreement was signed by the minister in August 1992."""
@@ -292,18 +332,18 @@ class Composer(Circumstances):
         for_subject = self.below(extra + 1)
         subject = self.described_noun(self.pick(verb.objects), for_subject, plan, as_subject=True)
         tense: Tense = plan.time
-        if tense == "present" and verb.event:
+        if tense == "present":
             tense = "perfect"
         negative = self.chance(0.08) and is_plain(subject)
         agent = None
         extra -= for_subject
         if extra >= 3 and self.chance(0.6):
-            concept = self.pick(verb.subject_list)
+            concept = self.doer(verb)
             if concept != subject.concept:
-                agent = self.noun(concept, extra - 3)
+                agent = self.noun(concept, extra - 3, as_subject=True)
                 extra -= 3
-        timed = extra >= 2 and tense != "present" and plan.depth == 0
-        when = self.when(tense, False, negative) if timed else None
+        timed = extra >= 2 and plan.depth == 0
+        when = self.when(verb, tense, negative) if timed else None
         return Clause(
             subject,
             verb.concept,

@@ -34,7 +34,6 @@ from regard.data.phrasebook.vocabulary import (
     GROUP,
     HOMES,
     KINDS,
-    MANNER,
     MONTHS,
     NAME_LIST,
     NAMES,
@@ -116,10 +115,13 @@ class Draw:
         return Pronoun(1 if person == 1 else 3, plural, "feminine" if feminine else "masculine")
 
     def owner(self, subject: NounPhrase | None) -> Pronoun:
-        """Whose something is: mostly the subject's."""
-        if subject is not None and self.chance(0.7):
-            return stand_in(subject)
-        return Pronoun(1, self.chance(0.3)) if self.chance(0.6) else self.pronoun()
+        """Whose something is: mostly the subject's; beside `he`, another `his` would mislead."""
+        stand = None if subject is None else stand_in(subject)
+        if stand is not None and self.chance(0.7):
+            return stand
+        if self.chance(0.6) or (stand is not None and stand.person == 3):
+            return Pronoun(1, self.chance(0.3))
+        return self.pronoun()
 
     def noun(
         self,
@@ -133,7 +135,7 @@ class Draw:
         """A noun phrase around this concept. `subject` is the clause's, for possessives."""
         kinds = KINDS[concept]
         if plural is None:
-            plural = concept in COUNTED and self.chance(0.3)
+            plural = self.is_plural(concept)
         completion = None
         if relative is None and room >= 3 and concept in COMPLETIONS and self.chance(0.6):
             completion = self.pick(COMPLETIONS[concept])
@@ -151,9 +153,13 @@ class Draw:
         count = self.count(kinds) if determiner == "numeral" else 1
         return Noun(concept, plural, determiner, owner, count, adjectives, None, phrase, relative)
 
+    def is_plural(self, concept: str) -> bool:
+        """Now and then what can be counted; shoes and gloves always."""
+        return "pair" in KINDS[concept] or (concept in COUNTED and self.chance(0.3))
+
     def count(self, kinds: frozenset[str]) -> int:
         """How many: small things, people and animals may be many."""
-        few = not kinds & {"small", "person", "farm"} or self.chance(0.6)
+        few = not kinds & {"small", "person", "livestock", "fruit"} or self.chance(0.6)
         return 2 + self.below(5) if few else self.pick((7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 80))
 
     def owned_by(self, concept: str, subject: NounPhrase | None) -> Pronoun:
@@ -239,48 +245,43 @@ class Draw:
             preposition = self.pick(("in", "in", "near"))
         else:
             preposition = self.pick(("in", "in", "at", "near", "behind", "in_front_of", "next_to"))
-        if preposition in ("in", "to", "from") and self.chance(0.4):
+        far = "dated" in verb.traits and preposition in ("in", "to", "from")
+        if far and self.chance(0.4):
             return Phrase(preposition, Name(self.pick(COUNTRIES if self.chance(0.6) else CITIES)))
         nouns = HOMES if preposition == "in" and "place" in verb.frames else PLACES[preposition]
         return Phrase(preposition, self.place(nouns))
 
-    def when(self, tense: Tense, stative: bool, negative: bool = False) -> Adverbial | None:
-        """A time that fits the tense, or nothing where a time would sound odd."""
-        if tense == "perfect" or (stative and tense in ("present", "future")):
+    def when(self, verb: VerbUse, tense: Tense, negative: bool = False) -> Adverbial | None:
+        """A time that fits verb and tense, or nothing where a time would sound odd."""
+        if tense in ("past", "imperfect"):
+            ongoing = tense == "imperfect" and not verb.stative
+            return None if ongoing or (verb.stative and not verb.dated) else self.past_time(verb)
+        if tense == "perfect" or verb.stative or (tense == "present" and not verb.habit):
             return None
-        if tense == "imperfect" and not stative:
-            return None
-        if tense == "past" or tense == "imperfect":
-            return self.past_time(tense)
         if tense == "future" and self.chance(0.4):
             return Date(weekday=self.pick(WEEKDAYS)) if self.chance(0.6) else Date(month=self.pick(MONTHS))
         if tense == "future" and self.chance(0.3):
             return Phrase(self.pick(("after", "before", "during")), self.place(PLACES["after"]))
-        if not TIMES[tense]:
-            return None
         adverb = self.pick(TIMES[tense])
         return None if negative and adverb in ("soon", "every_day") else Adverb(adverb)
 
-    def past_time(self, tense: Tense) -> Adverbial:
-        """A date, an event or an adverb of the past."""
-        kind = self.below(6)
+    def past_time(self, verb: VerbUse) -> Adverbial:
+        """A date, an event or an adverb of the past; only what people remember for years has a year."""
         year = 1900 + self.below(121)
-        if kind == 0:
-            return Date(month=self.pick(MONTHS), year=year)
-        if kind == 1 or tense == "imperfect":
+        if verb.stative:
             return Date(year=year)
-        if kind == 2:
-            return Date(1 + self.below(28), self.pick(MONTHS), year if self.chance(0.7) else None)
-        if kind == 3:
+        if verb.dated and self.chance(0.6):
+            day = 1 + self.below(28) if self.chance(0.3) else None
+            return Date(day, self.pick(MONTHS), year) if self.chance(0.7) else Date(year=year)
+        kind = self.below(4)
+        if kind == 0:
+            return Date(1 + self.below(28), self.pick(MONTHS))
+        if kind == 1:
             return Date(weekday=self.pick(WEEKDAYS))
-        if kind == 4:
+        if kind == 2:
             preposition = self.pick(("after", "before", "during"))
             return Phrase(preposition, self.place(PLACES[preposition]))
         return Adverb(self.pick(TIMES["past"]))
-
-    def manner(self) -> Adverb:
-        """quickly, carefully ..."""
-        return Adverb(self.pick(MANNER))
 
 
 def stand_in(phrase: NounPhrase) -> Pronoun:

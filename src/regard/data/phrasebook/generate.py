@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from itertools import pairwise
 
-from regard.data.phrasebook.circumstances import Plan, Time, groups_said, is_plain
-from regard.data.phrasebook.compose import PERSON, Composer, verbs_of
+from regard.data.phrasebook.background import Background, names_in, untimed
+from regard.data.phrasebook.circumstances import Plan, Time, groups_said
+from regard.data.phrasebook.compose import MANY, PERSON, known, verbs_of
 from regard.data.phrasebook.draw import stand_in
 from regard.data.phrasebook.meaning import (
     Adjective,
     Clause,
+    Joined,
     Name,
     Noun,
     NounPhrase,
+    Pronoun,
     Question,
     Sentence,
     Subordinate,
     Tense,
     This,
 )
-from regard.data.phrasebook.vocabulary import VERBS
+from regard.data.phrasebook.vocabulary import NAME_LIST, PEOPLE, VERBS, VerbUse
 
 TIMES: tuple[Time, ...] = ("past", "past", "past", "present", "present", "future")
 LONGEST_CLAUSE = 16
-BACKGROUND = {
-    "past": ("because", "when", "while", "since"),
-    "present": ("because", "when", "if", "since"),
-    "future": ("because", "if", "since"),
-}
 
 
-class Author(Composer):
+class Author(Background):
     """Draws the meaning of whole sentences, all from one seeded source of chance."""
 
     def sentence(self, length: int) -> Sentence:
@@ -39,42 +39,70 @@ class Author(Composer):
         if words <= 14 and self.chance(0.14):
             return self.question(words)
         time = self.pick(TIMES)
+        if 9 <= words <= LONGEST_CLAUSE and self.chance(0.15):
+            return self.consequence(words, time)
         if words <= LONGEST_CLAUSE:
-            return Sentence((self.statement(words, time),))
+            return Sentence((self.statement(Plan(words, time), True),))
         return self.joined(words, time)
 
     def joined(self, words: int, time: Time) -> Sentence:
-        """Clauses joined by and, but, so; the second may take up the first's subject again."""
-        count = max(1, round(words / (10 + self.below(9))))
+        """Clauses about people, joined by and, but; each may take up the subject of the one before it."""
+        count = max(1, round(words / (9 + self.below(8))))
         clauses: list[Clause] = []
         for place in range(count):
             share = words // (count - place)
             words -= share + 1
-            earlier = clauses[-1] if clauses else None
-            clause = self.statement(share, time, earlier)
-            while earlier is not None and same_name(clause.subject, earlier.subject):
-                clause = self.statement(share, time, earlier)
-            clauses.append(clause)
-        turn = self.below(2 * len(clauses))  # at most one `but` or `so` in a sentence
-        other = self.pick(("but", "but", "so"))
-        joints = tuple(other if place == turn else "and" for place in range(len(clauses) - 1))
-        return Sentence(tuple(clauses), joints)
+            plan = Plan(share, time)
+            if count > 1:
+                plan = self.next_subject(plan, clauses)
+            clause = self.statement(plan, place == count - 1)
+            clauses.append(untimed(clause) if clauses else clause)
+        return Sentence(tuple(clauses), self.joints(clauses))
 
-    def statement(self, words: int, time: Time, earlier: Clause | None = None) -> Clause:
+    def next_subject(self, plan: Plan, clauses: list[Clause]) -> Plan:
+        """The subject of the clause before, or somebody new."""
+        if clauses and self.chance(0.6):
+            taken = self.taking_up(plan, clauses[-1])
+            if taken.subject is not None:
+                return taken
+        named = frozenset(name for clause in clauses for name in names_in(clause))
+        return self.someone(max(0, plan.length - 8), plan, named)
+
+    def joints(self, clauses: list[Clause]) -> tuple[str, ...]:
+        """and; at most once but, where somebody else is spoken of, or where one of the two is denied."""
+        joints = ["and"] * (len(clauses) - 1)
+        fit = [
+            place
+            for place, (one, other) in enumerate(pairwise(clauses))
+            if one.negative != other.negative or not isinstance(other.subject, Pronoun)
+        ]
+        if fit and self.chance(0.4):
+            joints[self.pick(fit)] = "but"
+        return tuple(joints)
+
+    def consequence(self, words: int, time: Time) -> Sentence:
+        """Anna was tired, so she slept in the garden."""
+        main = self.clause(self.someone(0, Plan(words - 4, time)))
+        tense: Tense = "imperfect" if time == "past" else "present"
+        found = [] if main.negative or main.tense == "perfect" else self.state(main, tense)
+        if not found or main.subject is None:
+            return Sentence((main,))
+        reason = replace(found[0], subject=main.subject)
+        return Sentence((reason, replace(unfronted(main), subject=stand_in(main.subject))), ("so",))
+
+    def statement(self, plan: Plan, last: bool) -> Clause:
         """A main clause, with a clause inside it where there is room."""
-        plan = Plan(words, time)
-        if earlier is not None and self.chance(0.5):
-            plan = self.taking_up(plan, earlier)
-        if words >= 9 and self.chance(min(0.9, words / 25)):
-            if self.chance(0.25) and (plan.about is None or plan.about in VERBS["say"].subjects):
+        if plan.length >= 9 and self.chance(min(0.9, plan.length / 22)):
+            if last and self.chance(0.25) and (plan.about is None or plan.about in VERBS["say"].subjects):
                 return self.reporting(plan)
             return self.with_background(plan)
         return self.clause(plan)
 
     def taking_up(self, plan: Plan, earlier: Clause) -> Plan:
-        """The same subject again, as a pronoun; `this` is not taken up."""
+        """The same subject again, as a pronoun; neither `this` nor `every` is taken up."""
         subject = earlier.subject
-        if subject is None or isinstance(subject, This):
+        every = isinstance(subject, Noun) and subject.determiner == "every"
+        if subject is None or isinstance(subject, This) or every:
             return plan
         stand = stand_in(subject)
         complement = earlier.complement if isinstance(earlier.complement, Adjective) else None
@@ -84,30 +112,14 @@ class Author(Composer):
 
     def with_background(self, plan: Plan) -> Clause:
         """A clause with a reason, a time or a condition beside it."""
-        inner = 5 + self.below(max(1, plan.length // 2 - 3))
-        main = self.clause(replace(plan, length=plan.length - inner - 1))
-        if isinstance(main.subject, This):
+        main = self.clause(replace(plan, length=plan.length - 5))
+        aside = self.aside(main, plan.time)
+        if aside is None:
             return main
-        conjunction = self.pick(BACKGROUND[plan.time])
-        if conjunction in ("when", "if") and main.tense == "perfect":
-            conjunction = "because"
-        aside = self.aside(conjunction, replace(plan, length=inner, depth=1, subject=None, about=None))
-        free = not any(item.front for item in main.adverbials)
-        if free and self.chance(0.45):
-            clause = unfronted(self.clause(self.taking_up(aside, main)))
-            return attach(main, Subordinate(conjunction, clause))
-        clause = unfronted(self.clause(aside))
-        return attach(main, Subordinate(conjunction, clause, free and self.chance(0.3)))
-
-    def aside(self, conjunction: str, plan: Plan) -> Plan:
-        """The time and tense that the clause after this conjunction asks for."""
-        if conjunction == "while":
-            return replace(plan, tense="imperfect", busy=True)
-        if conjunction == "when":
-            return replace(plan, tense="past" if plan.time == "past" else "present", busy=True)
-        if conjunction == "if":
-            return replace(plan, time="present", tense="present")
-        return replace(plan, time="present" if plan.time == "future" else plan.time)
+        if aside.conjunction in ("when", "while"):
+            main = untimed(main)
+        free = not any(item.front for item in main.adverbials) and not refers_back(aside.clause)
+        return attach(main, replace(aside, clause=untimed(aside.clause), front=free and self.chance(0.3)))
 
     def reporting(self, plan: Plan) -> Clause:
         """The minister said that ... What is said in the past is told as going on then."""
@@ -131,30 +143,58 @@ class Author(Composer):
         """Yes or no, who, what, where, when, why, how."""
         kind: Question = self.pick(("yes", "yes", "yes", "who", "what", "where", "when", "why", "how"))
         time = self.pick(TIMES)
-        plan = Plan(words, time, question=True)
+        plan = self.asked_about(Plan(words, time, question=True))
         if kind == "yes":
             return Sentence((unfronted(self.clause(plan)),), question=kind)
-        frame = "transitive" if kind in ("what", "how") or self.chance(0.6) else "intransitive"
-        verbs = [verb for verb in verbs_of(frame, PERSON, False) if not verb.stative and "place" not in verb.frames]
-        if kind == "what":
-            verbs = [verb for verb in verbs if PERSON not in verb.objects]
-        verb = self.pick(verbs)
-        subject = self.subject(verb, 1, plan)
-        while not is_plain(subject):
-            subject = self.subject(verb, 1, plan)
+        transitive = kind in ("what", "how") or self.chance(0.6)
+        verb = self.pick(asking(kind, "transitive" if transitive else "intransitive"))
+        subject = plan.subject or Pronoun(2)
+        if kind == "when" and time == "present":
+            time = "past"
         tense: Tense = "future" if time == "future" else "past" if verb.event or time == "past" else "present"
-        object_ = None if frame == "intransitive" else self.object(verb, subject, plan, max(0, words - 7))
-        negative = kind == "why" and self.chance(0.3) and is_plain(subject)
+        object_ = self.object(verb, subject, plan, max(0, words - 7)) if transitive else None
         if kind == "who":
             return Sentence((Clause(None, verb.concept, tense, object=unpossessed(object_)),), question=kind)
         if kind == "what":
             return Sentence((Clause(subject, verb.concept, tense),), question=kind)
+        negative = kind == "why" and self.chance(0.3) and is_deniable(object_)
         return Sentence((Clause(subject, verb.concept, tense, negative, object=object_),), question=kind)
 
+    def asked_about(self, plan: Plan) -> Plan:
+        """The subject of a question: you, she, Anna, the baker; hardly ever I."""
+        kind = self.random()
+        if kind < 0.25:
+            return replace(plan, subject=Pronoun(2), about=PERSON)
+        if kind < 0.45:
+            pronoun = self.pronoun()
+            return replace(plan, subject=Pronoun(2) if pronoun.person == 1 else pronoun, about=PERSON)
+        if kind < 0.6:
+            return replace(plan, subject=Name(self.pick(NAME_LIST)), about=PERSON)
+        concept = self.pick(PEOPLE)
+        return replace(plan, subject=known(self.noun(concept, 1, as_subject=True)), about=concept)
 
-def same_name(one: NounPhrase | None, other: NounPhrase | None) -> bool:
-    """Whether both are the same person by name: a pronoun should stand there instead."""
-    return isinstance(one, Name) and isinstance(other, Name) and one.concept == other.concept
+
+@cache
+def asking(kind: str, frame: str) -> tuple[VerbUse, ...]:
+    """The verbs that this question goes with: how asks for a way to do it, where for a place."""
+    verbs = [verb for verb in verbs_of(frame, PERSON, False) if not verb.stative and "place" not in verb.frames]
+    if kind == "what":
+        verbs = [verb for verb in verbs if PERSON not in verb.objects]
+    if kind == "how":
+        verbs = [verb for verb in verbs if "means" in verb.traits]
+    if kind == "where":
+        verbs = [verb for verb in verbs if "placeless" not in verb.traits]
+    return tuple(verbs)
+
+
+def is_deniable(phrase: NounPhrase | None) -> bool:
+    """Whether `not` beside this object has one reading only."""
+    return not isinstance(phrase, Joined) and not (isinstance(phrase, Noun) and phrase.determiner in MANY)
+
+
+def refers_back(clause: Clause) -> bool:
+    """Whether the clause speaks of him, her, it: then it follows the one that says who that is."""
+    return isinstance(clause.object, Pronoun) and clause.object.person == 3
 
 
 def attach(main: Clause, aside: Subordinate) -> Clause:

@@ -22,6 +22,7 @@ class VerbUse:
     subjects: frozenset[str]
     subject_list: tuple[str, ...]
     objects: tuple[str, ...]
+    typical: tuple[str, ...]  # those of whom one would expect it
 
     @property
     def stative(self) -> bool:
@@ -32,6 +33,21 @@ class VerbUse:
     def event(self) -> bool:
         """Happens at once, so is never seen going on: find, arrive."""
         return "event" in self.traits
+
+    @property
+    def habit(self) -> bool:
+        """Is done again and again: often, every day."""
+        return "habit" in self.traits
+
+    @property
+    def dated(self) -> bool:
+        """Is remembered by its year and its country."""
+        return "dated" in self.traits
+
+    @property
+    def willed(self) -> bool:
+        """Somebody may decide to do it: not cough, not lose."""
+        return not self.traits & {"stative", "unwilled"}
 
 
 def members(names: str) -> tuple[str, ...]:
@@ -53,6 +69,7 @@ def read_verb(row: Row) -> VerbUse:
         frozenset(subjects),
         subjects,
         members(row["objects"]),
+        members(row["typical"]),
     )
 
 
@@ -99,6 +116,29 @@ def by_object() -> dict[str, tuple[VerbUse, ...]]:
     return {noun: tuple(verbs) for noun, verbs in found.items()}
 
 
+def read_reasons() -> dict[tuple[str, str], tuple[str, ...]]:
+    """What explains what, by ("subject" or "object", a verb): he drinks because he is thirsty, he washes it
+    because it is dirty; by ("event", an adjective) the verbs: he is angry because she interrupted him."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for row in table("reasons").values():
+        about, adjective, verbs = row["about"], row["adjective"], tuple(row["verbs"].split())
+        if about == "event":
+            found[about, adjective] = verbs
+            continue
+        for verb in verbs:
+            found[about, verb] = (*found.get((about, verb), ()), adjective)
+    return found
+
+
+def read_manners() -> dict[str, tuple[str, ...]]:
+    """For each verb the adverbs that say how it is done."""
+    found: dict[str, tuple[str, ...]] = {}
+    for concept, row in table("adverbs").items():
+        for verb in row["verbs"].split():
+            found[verb] = (*found.get(verb, ()), concept)
+    return found
+
+
 def pick_kind(name: str, kind: str) -> tuple[str, ...]:
     """The concepts of a list whose `kind` is this."""
     return tuple(concept for concept, row in table(name).items() if row["kind"] == kind)
@@ -125,7 +165,10 @@ HOMES = members("town house hotel castle")
 PLACES = {concept: members(row["classes"]) for concept, row in table("prepositions").items()}
 COUNTRIES, CITIES = pick_kind("countries", "country"), pick_kind("countries", "city")
 MONTHS, WEEKDAYS = pick_kind("months", "month"), pick_kind("months", "weekday")
-MANNER, FREQUENCY = pick_kind("adverbs", "manner"), pick_kind("adverbs", "frequency")
+REASONS = read_reasons()
+MANNERS = read_manners()
+FREQUENCY = pick_kind("adverbs", "frequency")
+TIME_WORDS = frozenset(pick_kind("adverbs", "time") + pick_kind("prepositions", "time"))
 PLACE_ADVERBS = pick_kind("adverbs", "place")
 TIMES = {
     tense: tuple(

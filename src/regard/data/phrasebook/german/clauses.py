@@ -17,6 +17,7 @@ from regard.data.phrasebook.german.middle import (
     is_repeated,
     middle_field,
     needs_es,
+    particle,
     speak_adverbial,
 )
 from regard.data.phrasebook.german.phrases import (
@@ -221,4 +222,4 @@ def relative_case(pending: Pending) -> tuple[list[Word], Case]:
     if role == "place":
         return [Word(NOUNS[pending.noun.concept].place, ((node, "relative"),), ((clause, "verb"),))], "dat"
     entry = VERBS[clause.verb]
-    return [Word(entry.preposition, (), ((clause, "verb"),))] if entry.preposition else [], entry.case
+    return [particle(clause)] if entry.preposition else [], entry.case

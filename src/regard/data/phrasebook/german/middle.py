@@ -134,12 +134,16 @@ def fill_object(slots: Slots, clause: Clause, thing: NounPhrase, negation: Tag |
     """
     entry = VERBS[clause.verb]
     if entry.preposition:
-        opening = Word(entry.preposition, (), ((clause, "verb"),))
-        slots["complement"] += preposed([opening], speak_noun(thing, "acc"))
+        slots["complement"] += preposed([particle(clause)], speak_noun(thing, "acc"))
         return
     known = "recipient" if entry.case == "dat" else "known"
     slot = "pronoun" if isinstance(thing, Pronoun) else known if is_known(thing) else "new"
     slots[slot] += speak_noun(thing, entry.case, negation)
+
+
+def particle(clause: Clause) -> Word:
+    """The preposition that the verb asks for before its object: warten auf."""
+    return Word(VERBS[clause.verb].preposition, ((clause, "particle"),), ((clause, "verb"),))
 
 
 def complement(what: Adjective | Noun, negation: Tag | None) -> list[Piece]:

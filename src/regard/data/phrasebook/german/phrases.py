@@ -204,15 +204,13 @@ def gender_of(noun: Noun) -> Gender:
 
 
 def person_of(pronoun: Pronoun) -> str:
-    """The person, as the paradigms name it. A thing has the gender of its noun, a person his or her own."""
+    """The person, as the paradigms name it; a noun passes its gender on, but das Mädchen is taken up as sie."""
     if pronoun.person != 3 or pronoun.plural:
         return PERSONS[pronoun.person, pronoun.plural]
     if pronoun.stands_for is None:
         return "sie" if pronoun.gender == "feminine" else "er"
     entry = NOUNS[pronoun.stands_for]
-    if entry.sex:
-        return "sie" if entry.sex == "female" else "er"
-    return {"m": "er", "f": "sie", "n": "es"}[entry.forms.gender]
+    return "sie" if entry.sex == "female" else {"m": "er", "f": "sie", "n": "es"}[entry.forms.gender]
 
 
 def agreement(phrase: NounPhrase) -> str:

@@ -39,8 +39,10 @@ def ask(sentence: Sentence) -> list[Word]:
     clause = sentence.clauses[0]
     if sentence.question is None or sentence.question == "yes":
         return speak(clause, "first")
-    opening = Word(asked(sentence.question, clause), ((sentence, "asked"),), ((clause, "verb"),))
-    return [opening, *speak(clause, "first")]
+    said: tuple[Tag, ...] = ((sentence, "asked"),)
+    if VERBS[clause.verb].preposition and sentence.question == "what":
+        said = (*said, (clause, "particle"))  # worauf says for as well
+    return [Word(asked(sentence.question, clause), said, ((clause, "verb"),)), *speak(clause, "first")]
 
 
 def asked(question: str, clause: Clause) -> str:

@@ -27,6 +27,8 @@ from regard.data.phrasebook.german.conjugation import Verb
 from regard.data.phrasebook.german.declension import Case, Gender, Noun
 from regard.data.phrasebook.lexicon import Form, Row, classes, form, table
 
+MOVING = frozenset({"motion", "tour"})  # the frames of verbs that lead somewhere
+
 
 @dataclass(frozen=True)
 class NounEntry:
@@ -82,7 +84,7 @@ def _verb(concept: str, row: Row) -> VerbEntry:
         bool(row["reflexive"]),
         row["infinitive_kind"],
         _with_recipient(verb, row["with_recipient"]),
-        motion="motion" in table("verbs")[concept]["frames"].split(),
+        motion=not MOVING.isdisjoint(table("verbs")[concept]["frames"].split()),
     )
 
 

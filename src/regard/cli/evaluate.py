@@ -1,0 +1,75 @@
+"""`regard evaluate MODEL --data D`: BLEU with its signature, by length if asked, alignment error, speed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.cli.options import From, To
+
+if TYPE_CHECKING:
+    from regard.evaluate import AlignmentScore
+    from regard.translator import Translation, Translator
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
+    data: Annotated[str, typer.Option(help="A corpus: a built-in or downloaded name, a folder or a file.")],
+    split: Annotated[str, typer.Option(help="Which split; `test` is the only or first test.")] = "test",
+    source: From = None,
+    target: To = None,
+    by_length: Annotated[bool, typer.Option("--by-length", help="BLEU by source length too.")] = False,
+    gold: Annotated[
+        Path | None, typer.Option(help="Gold links, a line a pair, for the alignment error; else those of the corpus.")
+    ] = None,
+    beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
+    out: Annotated[Path | None, typer.Option(help="Draw BLEU by length into a .png, .svg or .pdf file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Translate a split and score it: BLEU, chrF, exact match, alignment error where gold links are, speed.
+
+    Example: regard evaluate runs/de-en --data multi30k --from de --to en --by-length
+    """
+    from regard.data.corpus import Corpus
+    from regard.evaluate import Report, Stopwatch, bleu, chrf, exact_match
+    from regard.evaluate import by_length as buckets
+    from regard.search import Options
+    from regard.translator import Translator
+
+    translator = Translator.load(model)
+    corpus = Corpus.open(data, source=source, target=target)
+    rows = corpus.split(split)
+    sources, references = list(rows["source"]), list(rows["target"])
+    watch = Stopwatch()
+    with watch:
+        found = [best[0] for best in translator.search(sources, Options(beam=beam), record=False)]
+    watch.add(len(found), sum(len(each.pieces) for each in found))
+    outputs = [each.text for each in found]
+    links = list(rows["links"]) if "links" in rows.column_names else None
+    report = Report(
+        title=f"{model}: {corpus.name} {split}, {corpus.source} to {corpus.target}, {len(rows):,} sentences, beam {beam}",
+        scores=(bleu(outputs, references), chrf(outputs, references), exact_match(outputs, references)),
+        lengths=tuple(buckets(sources, outputs, references)) if by_length or out else (),
+        alignment=_aligned(translator, sources, references, gold, links),
+        speed=watch.throughput(),
+    )
+    if out is not None:
+        typer.echo(f"drawn: {report.figure(out)}", err=True)
+    typer.echo(report.as_json() if as_json else report.as_text())
+
+
+def _aligned(
+    translator: Translator, sources: list[str], references: list[str], gold: Path | None, links: list[str] | None
+) -> AlignmentScore | None:
+    """The error of the model's links for the right targets, where gold links are known."""
+    from regard.evaluate import aer, read_gold_file, read_links
+
+    if gold is None and links is None:
+        return None
+    known = read_gold_file(gold) if gold is not None else read_links(links or [])
+    forced: list[Translation] = translator.force(sources, references)
+    if any(each.alignment is None for each in forced):
+        return None
+    return aer([each.alignment.links() for each in forced if each.alignment], known.sure, known.possible)

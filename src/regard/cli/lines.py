@@ -1,0 +1,62 @@
+"""Lines in, lines out: UTF-8 whatever the locale, as they come, and no traceback when the reader goes away."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+from typing import BinaryIO
+
+from regard.errors import BrokenData, MissingData
+
+TOGETHER = 256  # lines handed on at once when they come fast; a slow writer gets each as soon as it is there
+
+
+def read_lines(path: Path | None) -> Iterator[list[str]]:
+    """The lines of a file, or of standard input, in groups: whatever has come by the time it is asked for."""
+    if path is None or str(path) == "-":
+        yield from _grouped(sys.stdin.buffer, "standard input")
+        return
+    if not path.is_file():
+        raise MissingData(f"{path} is not a file.", hint="Give a text file, or pipe text into the command.")
+    with path.open("rb") as file:
+        yield from _grouped(file, str(path))
+
+
+def _grouped(file: BinaryIO, name: str) -> Iterator[list[str]]:
+    lines: Queue[bytes | None] = Queue(maxsize=4 * TOGETHER)
+
+    def fill() -> None:
+        for line in file:
+            lines.put(line)
+        lines.put(None)
+
+    Thread(target=fill, daemon=True).start()
+    number = 0
+    while (first := lines.get()) is not None:
+        group = [first]
+        while len(group) < TOGETHER and not lines.empty():
+            following = lines.get()
+            if following is None:
+                lines.put(None)
+                break
+            group.append(following)
+        yield [_text(line, name, number + place) for place, line in enumerate(group, 1)]
+        number += len(group)
+
+
+def _text(line: bytes, name: str, number: int) -> str:
+    try:
+        return line.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise BrokenData(
+            f"{name}, line {number}: expected UTF-8; found byte {line[error.start]:#04x} at place {error.start + 1}.",
+            hint="Convert it first: iconv -f ISO-8859-1 -t UTF-8 FILE > NEW",
+        ) from error
+
+
+def write_line(text: str) -> None:
+    """One line to standard output, as UTF-8."""
+    sys.stdout.buffer.write(text.replace("\n", " ").encode("utf-8") + b"\n")

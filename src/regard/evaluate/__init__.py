@@ -1,0 +1,32 @@
+"""Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists; no model is needed."""
+
+from regard.evaluate.counts import Counted, Score, count_bleu, count_chrf, count_exact
+from regard.evaluate.lengths import Bucket, by_length
+from regard.evaluate.links import AlignmentScore, Gold, aer, aer_by_sentence, read_gold_file, read_links
+from regard.evaluate.report import Report
+from regard.evaluate.scores import Difference, bleu, chrf, compare, exact_match
+from regard.evaluate.speed import Stopwatch, Throughput
+
+__all__ = [
+    "AlignmentScore",
+    "Bucket",
+    "Counted",
+    "Difference",
+    "Gold",
+    "Report",
+    "Score",
+    "Stopwatch",
+    "Throughput",
+    "aer",
+    "aer_by_sentence",
+    "bleu",
+    "by_length",
+    "chrf",
+    "compare",
+    "count_bleu",
+    "count_chrf",
+    "count_exact",
+    "exact_match",
+    "read_gold_file",
+    "read_links",
+]

@@ -1,0 +1,81 @@
+"""A figure of scores by source length, with their intervals: one line a system, told apart by colour and mark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from regard.errors import UsageError
+from regard.evaluate.lengths import SMALL, Bucket
+
+# Okabe & Ito's colours, which people of every colour vision tell apart; the marks differ as well, for grey print.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKS = ("o", "s", "^", "D", "v", "P", "X")
+
+# No date is written, so that the same scores give the same file.
+UNDATED: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+def draw_lengths(series: Mapping[str, Sequence[Bucket]], path: str | Path, *, title: str = "") -> Path:
+    """Draw systems that were scored on the same buckets into a .png, .svg or .pdf file; hollow marks are small ones."""
+    place = Path(path)
+    first = _check(series, place)
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as failure:
+        raise UsageError("a figure needs matplotlib, which is not here.", hint="pip install matplotlib") from failure
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.subplots()
+    for number, (name, buckets) in enumerate(series.items()):
+        shift = 0.08 * (number - (len(series) - 1) / 2)  # side by side, so that no interval hides another
+        _draw(axes, name, buckets, shift, COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)])
+    axes.set_xticks(range(len(first)), [f"{bucket.label}\n({bucket.count:,})" for bucket in first])
+    axes.set_xlabel("words in the source (sentences)" + _note(first))
+    axes.set_ylabel(f"{first[0].score.name} (95 % interval)")
+    axes.set_title(title)
+    axes.grid(axis="y", alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_ylim(bottom=0)
+    if len(series) > 1:
+        axes.legend(frameon=False)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with rc_context({"svg.hashsalt": "regard"}):
+        figure.savefig(place, dpi=150, metadata=UNDATED[place.suffix.lower()])
+    return place
+
+
+def _draw(axes: Any, name: str, buckets: Sequence[Bucket], shift: float, colour: str, mark: str) -> None:
+    places = [number + shift for number in range(len(buckets))]
+    scores = [bucket.score for bucket in buckets]
+    middles = [(score.high + score.low) / 2 for score in scores]
+    halves = [(score.high - score.low) / 2 for score in scores]
+    axes.errorbar(places, middles, yerr=halves, fmt="none", ecolor=colour, capsize=3)
+    axes.plot(places, [score.value for score in scores], color=colour, marker=mark, label=name)
+    small = [(at, bucket.score.value) for at, bucket in zip(places, buckets, strict=True) if bucket.small]
+    axes.plot([at for at, _ in small], [value for _, value in small], color=colour, marker=mark, mfc="white", ls="")
+
+
+def _note(buckets: Sequence[Bucket]) -> str:
+    return f"; hollow: fewer than {SMALL}" if any(bucket.small for bucket in buckets) else ""
+
+
+def _check(series: Mapping[str, Sequence[Bucket]], place: Path) -> Sequence[Bucket]:
+    """The buckets that all systems share."""
+    if place.suffix.lower() not in UNDATED:
+        raise UsageError(f"{place}: expected a name that ends in {', '.join(UNDATED)}; found '{place.suffix}'.")
+    if not series or not all(series.values()):
+        raise UsageError(
+            "a figure by length: expected at least one bucket; found none.",
+            hint="Score by length first: regard.evaluate.by_length(sources, outputs, references).",
+        )
+    shapes = {name: [(each.low, each.high, each.count) for each in buckets] for name, buckets in series.items()}
+    name, first = next(iter(series.items()))
+    for other, shape in shapes.items():
+        if shape != shapes[name]:
+            raise UsageError(
+                f"one figure: expected the same buckets for all; those of '{other}' differ from those of '{name}'.",
+                hint="Score both on the same sources, with the same edges.",
+            )
+    return first

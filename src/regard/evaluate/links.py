@@ -1,0 +1,109 @@
+"""Word alignments against gold links: precision, recall and the alignment error rate of Och & Ney (2003).
+
+With A the links found, S the sure ones and P the possible ones (a sure link is possible too, S ⊆ P):
+
+    precision = |A ∩ P| / |A|        recall = |A ∩ S| / |S|        AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
+
+A corpus sums the counts of its sentences. Where nothing was found no link is wrong: precision 1; where nothing
+is sure no link is missed: recall 1; where both are empty the error is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.data.example import Link, read_gold
+from regard.data.files import Lines
+from regard.data.report import fault
+from regard.data.rows import LINK
+from regard.errors import BrokenData, MissingData, UsageError
+from regard.evaluate.counts import equal_counts
+
+
+@dataclass(frozen=True)
+class AlignmentScore:
+    """How well links agree with gold ones, as shares from 0 to 1, and how many links were found."""
+
+    aer: float
+    precision: float
+    recall: float
+    f1: float
+    links: int
+
+    def __str__(self) -> str:
+        return (
+            f"AER {self.aer:.1%}, precision {self.precision:.1%}, recall {self.recall:.1%}, "
+            f"F1 {self.f1:.1%} ({self.links:,} links)"
+        )
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The sure and the possible links of each sentence."""
+
+    sure: list[tuple[Link, ...]]
+    possible: list[tuple[Link, ...]]
+
+
+Links = Sequence[Iterable[Link]]
+
+
+def aer(found: Links, sure: Links, possible: Links | None = None) -> AlignmentScore:
+    """The agreement of a corpus' links with its gold links, which may all be sure. Links are (source, target)."""
+    counts = _count(found, sure, possible)
+    links, right, hit, wanted = (sum(column) for column in zip(*counts, strict=True))
+    return _score(links, right, hit, wanted)
+
+
+def aer_by_sentence(found: Links, sure: Links, possible: Links | None = None) -> list[AlignmentScore]:
+    """The same, sentence by sentence: where to look first."""
+    return [_score(*counts) for counts in _count(found, sure, possible)]
+
+
+def read_links(lines: Iterable[str], where: str = "links") -> Gold:
+    """Gold links from text, one line a sentence: `0-1` is sure, `0?1` possible; words are counted from 0."""
+    pairs = []
+    for number, line in enumerate(lines, start=1):
+        wrong = [item for item in line.split() if not LINK.fullmatch(item)]
+        if wrong:
+            raise BrokenData(
+                f"{where}:{number}: expected links such as 0-1 (sure) or 0?1 (possible); found '{wrong[0]}'.",
+                hint="Write the source word, the mark and the target word, counted from 0, with spaces between links.",
+            )
+        pairs.append(read_gold(line))
+    return Gold([sure for sure, _ in pairs], [possible for _, possible in pairs])
+
+
+def read_gold_file(path: str | Path) -> Gold:
+    """The gold links of a file, plain or `.gz`, one line a sentence."""
+    place = Path(path)
+    if not place.is_file():
+        raise MissingData(f"{place}: expected a file of gold links; found none.")
+    lines = Lines(place)
+    gold = read_links(lines, str(place))
+    errors = [finding for finding in lines.findings() if finding.level == "error"]
+    if errors:
+        raise fault(str(place), errors)
+    return gold
+
+
+def _count(found: Links, sure: Links, possible: Links | None) -> list[tuple[int, int, int, int]]:
+    """Of each sentence: links found, those possible, those sure, and all sure links there are."""
+    if not found:
+        raise UsageError("found: expected the links of at least one sentence; found none.")
+    if possible is None:
+        equal_counts(found=len(found), sure=len(sure))
+        possible = [()] * len(found)
+    equal_counts(found=len(found), sure=len(sure), possible=len(possible))
+    triples = zip(map(set, found), map(set, sure), map(set, possible), strict=True)
+    return [(len(a), len(a & (s | p)), len(a & s), len(s)) for a, s, p in triples]
+
+
+def _score(links: int, right: int, hit: int, wanted: int) -> AlignmentScore:
+    precision = right / links if links else 1.0
+    recall = hit / wanted if wanted else 1.0
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    error = 1 - (hit + right) / (links + wanted) if links + wanted else 0.0
+    return AlignmentScore(error, precision, recall, f1, links)

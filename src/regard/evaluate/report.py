@@ -1,0 +1,88 @@
+"""One report of all that was measured: for people, for machines, and as a figure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.evaluate.counts import Score
+from regard.evaluate.figure import draw_lengths
+from regard.evaluate.lengths import SMALL, Bucket
+from regard.evaluate.links import AlignmentScore
+from regard.evaluate.speed import Throughput
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured of one model on one test set. Whatever was not measured is left out."""
+
+    title: str
+    scores: tuple[Score, ...] = ()
+    lengths: tuple[Bucket, ...] = ()
+    alignment: AlignmentScore | None = None
+    speed: Throughput | None = None
+
+    def as_text(self) -> str:
+        """A short table for people; the signatures stand below it, to be quoted with the scores."""
+        lines = [self.title, *self._table(), *self._by_length()]
+        if self.scores:
+            lines += ["", "signatures", *(f"  {score.name}|{score.signature}" for score in self.scores)]
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All numbers, unrounded, as plain values."""
+        body: dict[str, Any] = {"title": self.title, "scores": [asdict(score) for score in self.scores]}
+        if self.lengths:
+            body["lengths"] = [asdict(bucket) | {"small": bucket.small} for bucket in self.lengths]
+        if self.alignment is not None:
+            body["alignment"] = asdict(self.alignment)
+        if self.speed is not None:
+            rates = ("sentences_per_second", "pieces_per_second")
+            body["speed"] = asdict(self.speed) | {rate: getattr(self.speed, rate) for rate in rates}
+        return body
+
+    def as_json(self) -> str:
+        """The report for machines: one JSON object."""
+        return json.dumps(self.as_dict(), ensure_ascii=False, indent=2)
+
+    def figure(self, path: str | Path) -> Path:
+        """Draw the scores by source length, with their intervals, into a .png, .svg or .pdf file."""
+        return draw_lengths({self.title: self.lengths}, path, title=self.title)
+
+    def _table(self) -> list[str]:
+        rows = [(score.name, f"{score.value:.1f}  {_interval(score)}") for score in self.scores]
+        if self.alignment is not None:
+            rows.append(("alignment", str(self.alignment)))
+        if self.speed is not None:
+            rows.append(("speed", str(self.speed)))
+        width = max((len(name) for name, _ in rows), default=0)
+        return [f"  {name:<{width}}  {value}" for name, value in rows]
+
+    def _by_length(self) -> list[str]:
+        if not self.lengths:
+            return []
+        name = self.lengths[0].score.name
+        rows = [("words", "sentences", name, "95 % interval")]
+        for each in self.lengths:
+            mark = " *" if each.small else ""
+            rows.append((each.label, f"{each.count:,}", f"{each.score.value:.1f}", _interval(each.score) + mark))
+        lines = ["", f"{name} by source length", *_columns(rows)]
+        if any(bucket.small for bucket in self.lengths):
+            lines.append(f"  * fewer than {SMALL} sentences: the score says little")
+        return lines
+
+
+def _interval(score: Score) -> str:
+    return f"[{score.low:.1f}, {score.high:.1f}]"
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows under one another: numbers to the right, the last column to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  " + "  ".join([*(cell.rjust(width) for cell, width in zip(row[:-1], widths[:-1], strict=True)), row[-1]])
+        for row in rows
+    ]

@@ -1,0 +1,93 @@
+"""Scores of outputs against references, and the difference between two systems.
+
+`references[n]` is the right answer to `outputs[n]`, or several of them. Both are raw text as people write it:
+each metric cuts it into words or characters in its own, fixed way, which its signature names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from regard.evaluate.bootstrap import DRAWS, SEED, interval
+from regard.evaluate.counts import (
+    Metric,
+    Reference,
+    Score,
+    count_bleu,
+    count_chrf,
+    count_exact,
+    equal_counts,
+    metric_of,
+)
+
+
+def bleu(
+    outputs: Sequence[str],
+    references: Sequence[Reference],
+    *,
+    lower: bool = False,
+    tokenize: str = "13a",
+    seed: int = SEED,
+) -> Score:
+    """BLEU of a corpus (Papineni et al. 2002), by sacreBLEU: n-grams of words in common, short outputs punished."""
+    return count_bleu(outputs, references, lower=lower, tokenize=tokenize).score(seed)
+
+
+def chrf(outputs: Sequence[str], references: Sequence[Reference], *, lower: bool = False, seed: int = SEED) -> Score:
+    """chrF2 of a corpus (Popović 2015), by sacreBLEU: n-grams of characters in common, recall counting twice."""
+    return count_chrf(outputs, references, lower=lower).score(seed)
+
+
+def exact_match(
+    outputs: Sequence[str], references: Sequence[Reference], *, lower: bool = False, seed: int = SEED
+) -> Score:
+    """How many outputs of a hundred are their reference, letter by letter, white space at both ends aside."""
+    return count_exact(outputs, references, lower=lower).score(seed)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much better the first of two systems is than the second, and whether chance would do as well.
+
+    `value` is the first score less the second; `low` and `high` bound the middle 95 % of its draws. `p` is the
+    share of draws in which two equally good systems would lie this far apart or farther, either way.
+    """
+
+    value: float
+    p: float
+    low: float
+    high: float
+    name: str
+    signature: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}|{self.signature}: difference {self.value:+.1f} "
+            f"(95 % interval {self.low:+.1f} to {self.high:+.1f}, p = {self.p:.3f})"
+        )
+
+
+def compare(
+    outputs_a: Sequence[str],
+    outputs_b: Sequence[str],
+    references: Sequence[Reference],
+    metric: str | Metric = "bleu",
+    *,
+    seed: int = SEED,
+) -> Difference:
+    """Paired bootstrap: both systems are scored on the same draws of sentences, so what is hard is hard for both.
+
+    `metric` is `bleu`, `chrf`, `exact_match`, or a function such as `partial(count_bleu, lower=True)`. The draws'
+    differences are moved to lie around zero, as if neither system were better (Riezler & Maxwell 2005).
+    """
+    equal_counts(outputs_a=len(outputs_a), outputs_b=len(outputs_b))
+    count = metric_of(metric)
+    first, second = count(outputs_a, references), count(outputs_b, references)
+    value = first.value() - second.value()
+    drawn = first.drawn(seed) - second.drawn(seed)
+    as_far = int(np.sum(np.abs(drawn - drawn.mean()) >= abs(value)))
+    low, high = interval(drawn)
+    return Difference(value, (as_far + 1) / (DRAWS + 1), low, high, first.name, first.sign(seed))

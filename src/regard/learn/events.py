@@ -1,0 +1,91 @@
+"""What a training tells while it runs, and what it says at its end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from regard.errors import UsageError, did_you_mean
+
+# Values of a validation of which less is better.
+LOWER = frozenset({"surprise", "loss", "perplexity", "aer", "ter"})
+Reason = Literal["steps", "minutes", "patience", "data"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One update: its number, the seconds since the start, the surprise of a piece, pieces a second.
+
+    `norm` is the length of the gradient before it was cut; `left` the seconds that the budget still allows.
+    """
+
+    number: int
+    seconds: float
+    surprise: float
+    speed: float
+    rate: float = 0.0
+    norm: float = 0.0
+    left: float | None = None
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What the caller's validation found: values by name, and a few lines worth showing."""
+
+    values: Mapping[str, float]
+    samples: tuple[str, ...] = ()
+
+    def score(self, metric: str) -> tuple[str, float]:
+        """The metric's name and its value, turned so that more is better; "auto" takes the first."""
+        if not self.values:
+            raise UsageError("a validation gives at least one value; this one gave none.")
+        name = next(iter(self.values)) if metric == "auto" else metric
+        if name not in self.values:
+            raise UsageError(
+                f"metric = '{metric}': the validation has no such value; it gives {', '.join(self.values)}.",
+                hint=did_you_mean(metric, self.values),
+            )
+        value = float(self.values[name])
+        return name, -math.inf if math.isnan(value) else -value if name in LOWER else value
+
+
+@dataclass(frozen=True)
+class Validated:
+    """A validation, after which update it was made, and whether it is the best so far."""
+
+    number: int
+    seconds: float
+    values: Mapping[str, float]
+    samples: tuple[str, ...]
+    best: bool
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The state was written, after which update."""
+
+    number: int
+    seconds: float
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: why, after how many updates and seconds, and its best score (more is better)."""
+
+    reason: Reason
+    number: int
+    seconds: float
+    best: float | None
+    best_number: int
+
+
+Event = Step | Validated | Saved
+Tell = Callable[[Event], None]
+
+
+def quiet(event: Event) -> None:
+    """Tell nobody."""

@@ -1,0 +1,122 @@
+"""The settings of a training: what the [train] table of a recipe may write, and which of them may change on resume."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge
+
+from regard.errors import UsageError
+from regard.registry import REQUIRED, Maker, find, maker, part, settings
+from regard.types import Count, Positive, Probability, Share, Whole
+
+AtLeastZero = Annotated[float, Ge(0)]
+Flat = dict[str, Any]  # dotted key -> plain value
+# They decide when a run looks, saves and stops, and not which weights it has at a given update.
+FREE = ("patience", "metric", "validate_steps", "validate_minutes", "save_steps", "save_minutes", "log", "tensorboard")
+
+
+@part("train", "standard")
+@dataclass(frozen=True, kw_only=True)
+class Standard:
+    """Minimise the surprise of the right pieces, in batches of like length.
+
+    Settings:
+        rate: the learning rate, as the schedule understands it.
+        schedule: how the rate moves.
+        optimiser: "adam", "adamw" (weight decay apart from the gradient), "adadelta" or "sgd".
+        betas: what Adam keeps of the mean and of the square of the gradients; adadelta takes the second as its rho.
+        epsilon: the small number that keeps Adam and adadelta from dividing by zero.
+        momentum: what "sgd" keeps of the step before.
+        weight_decay: how strongly matrices are drawn to zero; vectors never are.
+        clip: gradients longer than this are cut to it; 0 for never.
+        smoothing: share of the goal that is spread over the whole vocabulary (label smoothing).
+        tokens: positions in a batch, padding included.
+        accumulate: batches that make one update together.
+        longest: pairs with more pieces on either side are left out; 0 for no limit.
+        sample: share of subwords cut anew at random in every epoch (BPE-dropout, subword regularisation).
+        forcing: "full" always feeds the right piece; "scheduled" feeds the model's own ever more often.
+        own: share of its own pieces that "scheduled" reaches.
+        ramp: updates over which "scheduled" reaches it.
+        average: the mean of the weights that is validated and kept for use; "none" for the weights as they are.
+        precision: "fp32"; "bf16" for half-precision products; "auto" for bf16 where this machine gains by it.
+        metric: the value of a validation that decides which weights are best; "auto" for the first one.
+        patience: validations in a row without a better value, after which the run ends; 0 for never.
+        validate_steps: updates from one validation to the next; 0 for never.
+        validate_minutes: minutes from one validation to the next; 0 for never.
+        save_steps: updates from one save to the next; 0 for never.
+        save_minutes: minutes from one save to the next; 0 for never.
+        log: updates from one line of the log to the next.
+        tensorboard: write TensorBoard events beside the log.
+    """
+
+    rate: Positive = 1e-3
+    schedule: Maker = maker("schedule", "constant")
+    optimiser: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
+    betas: tuple[Share, Share] = (0.9, 0.999)
+    epsilon: Positive = 1e-8
+    momentum: Share = 0.0
+    weight_decay: AtLeastZero = 0.0
+    clip: AtLeastZero = 1.0
+    smoothing: Share = 0.0
+    tokens: Count = 4096
+    accumulate: Count = 1
+    longest: Whole = 0
+    sample: Probability = 0.0
+    forcing: Literal["full", "scheduled"] = "full"
+    own: Probability = 0.25
+    ramp: Count = 5000
+    average: Maker | None = None
+    precision: Literal["auto", "fp32", "bf16"] = "fp32"
+    metric: str = "auto"
+    patience: Whole = 0
+    validate_steps: Whole = 500
+    validate_minutes: AtLeastZero = 0.0
+    save_steps: Whole = 0
+    save_minutes: AtLeastZero = 5.0
+    log: Count = 50
+    tensorboard: bool = True
+
+    def own_share(self, number: int) -> float:
+        """How often update `number` feeds the model's own piece instead of the right one."""
+        return self.own * min(1.0, number / self.ramp) if self.forcing == "scheduled" else 0.0
+
+    def flat(self) -> Flat:
+        """Every setting by its dotted key."""
+        return _flat({each.name: getattr(self, each.name) for each in fields(self)})
+
+
+def flat_part(made: Maker) -> Flat:
+    """Every setting of a part by its dotted key, defaults included."""
+    known = settings(find(made.kind, made.name))
+    filled = {name: made.settings.get(name, each.default) for name, each in known.items()}
+    return {"part": made.name, **_flat({name: value for name, value in filled.items() if value is not REQUIRED})}
+
+
+def _flat(values: Mapping[str, Any]) -> Flat:
+    found: Flat = {}
+    for name, value in values.items():
+        if isinstance(value, Maker):
+            found |= {f"{name}.{key}": inner for key, inner in flat_part(value).items()}
+        else:
+            found[name] = json.loads(json.dumps(value))  # as it will be read from a file: a tuple is a list
+    return found
+
+
+def check_same(before: Mapping[str, Any], now: Mapping[str, Any], free: tuple[str, ...]) -> None:
+    """Refuse to go on with settings that the run did not begin with, unless they are free to change."""
+    changed = [key for key in dict.fromkeys((*before, *now)) if before.get(key) != now.get(key) and key not in free]
+    if not changed:
+        return
+    told = "\n".join(f"  {key}: was {_tell(before, key)}, is {_tell(now, key)}" for key in changed)
+    raise UsageError(
+        f"a run goes on with the settings it began with; these differ:\n{told}",
+        hint=f"Write them as they were, or begin another run. May differ: minutes, steps, {', '.join(free)}.",
+    )
+
+
+def _tell(values: Mapping[str, Any], key: str) -> str:
+    return json.dumps(values[key], ensure_ascii=False) if key in values else "not there"

@@ -1,0 +1,85 @@
+"""Beam search: at each step the likeliest continuations of all hypotheses of a sentence, as many as the beam is wide.
+
+Unfinished hypotheses are compared by log-likelihood, finished ones by their score (see `penalty`). One that ends
+leaves its place in the beam empty, as in Bahdanau's and Marian's decoders, so that a beam of one is greedy search
+whatever the penalties. A hypothesis is given up as soon as nothing it can become beats the worst output kept:
+a likelihood only falls and a coverage penalty is never positive, so likelihood / lp(longest output) is a bound.
+What is given up could have pushed aside only what is likewise hopeless, so that giving up never changes a result.
+
+Letters: N rows, B sentences, V vocabulary, K beam, F finished outputs, M rows picked.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.model import Model
+from regard.search.loop import Strategy, search
+from regard.search.options import Options
+from regard.search.penalty import length_penalty
+from regard.search.rows import Picked, Rows
+from regard.search.rules import NEVER
+from regard.search.trail import Finished, Hypothesis, place_in_group
+from regard.types import Grid, Padded
+
+
+def beam_search(
+    model: Model,
+    source: Padded | Grid,
+    options: Options | None = None,
+    *,
+    start: int,
+    end: int,
+    record: bool = False,
+) -> list[list[Hypothesis]]:
+    """The best outputs of each sentence, best first; `record` keeps what they looked at."""
+    options = options or Options()
+    return search(model, source, options, Beam(options), start=start, end=end, record=record)
+
+
+class Beam(Strategy):
+    """The likeliest continuations of each sentence's rows."""
+
+    def __init__(self, options: Options) -> None:
+        self.options, self.nbest = options, options.nbest
+
+    def begin(self, limits: Int[Tensor, " B"]) -> None:
+        """Every place in every beam is free, and nothing is on the board."""
+        self.longest = length_penalty(limits + 1, self.options.alpha)
+        self.room = torch.full_like(limits, self.options.beam)
+        self.board = self.longest.new_full((len(limits), self.nbest), NEVER)
+
+    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> Picked:
+        """As many of the likeliest continuations of each sentence as there is room for."""
+        # What is among the best of a sentence is among the best of its row: two small searches for one large.
+        width = min(int(self.room[rows.owner].max()), chances.shape[1])
+        best, pieces = chances.topk(width)
+        totals, first = _side_by_side(rows, rows.likelihood.unsqueeze(1) + best, len(self.room))
+        values, places = totals.topk(min(self.options.beam, totals.shape[1]))
+        rank = torch.arange(values.shape[1], device=values.device)
+        sentence, chosen = ((rank < self.room.unsqueeze(1)) & (values > NEVER)).nonzero(as_tuple=True)
+        place = places[sentence, chosen]
+        row = first[sentence] + place.div(width, rounding_mode="floor")
+        return Picked(row, pieces[row, place % width], best[row, place % width])
+
+    def hopeful(self, finished: Finished, rows: Rows) -> Bool[Tensor, " N"]:
+        """Put what has finished on the board; rows that cannot beat the worst on a full board have no hope."""
+        if len(finished.owner):
+            self.room = self.room - torch.bincount(finished.owner, minlength=len(self.room))
+            scores = self.board.new_full((len(self.room), self.options.beam), NEVER)
+            scores[finished.owner, place_in_group(finished.owner)] = finished.score
+            self.board = torch.cat((self.board, scores), 1).topk(self.nbest).values
+        return rows.likelihood / self.longest[rows.owner] > self.board[rows.owner, -1]
+
+
+def _side_by_side(
+    rows: Rows, totals: Float[Tensor, "N K"], sentences: int
+) -> tuple[Float[Tensor, "B R"], Int[Tensor, " B"]]:
+    """The continuations of each sentence in one line, and the number of its first row."""
+    place = place_in_group(rows.owner)
+    lines = totals.new_full((sentences, int(place.max()) + 1, totals.shape[1]), NEVER)
+    lines[rows.owner, place] = totals
+    first = torch.searchsorted(rows.owner, torch.arange(sentences, device=rows.owner.device))
+    return lines.flatten(1), first

@@ -1,0 +1,68 @@
+"""What may be asked of a search. Wrong values are refused here, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.errors import UsageError
+
+Number = int | float
+SPARE = 10  # pieces that even the shortest source may have on top of `stretch` times its length
+
+
+@dataclass(frozen=True)
+class Options:
+    """How outputs are searched for, and which may be found.
+
+    beam: how many hypotheses of a sentence are followed at once.
+    nbest: how many outputs of a sentence are returned, best first.
+    alpha: the length penalty of Wu et al. (2016); 0 is none. Every piece lowers a likelihood, so that a wide beam
+        prefers short outputs; 0.6, the value of Vaswani et al. (2017), takes back about as much as that costs.
+    beta: the coverage penalty of Wu et al., for source positions that were hardly looked at; 0 is none.
+    min_length: pieces that an output has at least; the end does not count as one here.
+    max_length: pieces that an output has at most, however long its source.
+    stretch: an output has at most `stretch` times as many pieces as its source and 10 more; inf is no limit.
+    no_repeat: an output writes no sequence of so many pieces twice; 0 lets it repeat.
+    prefix: the first pieces of each sentence's output, one entry a sentence; they bow to none of these rules.
+    avoid: pieces that are never written.
+    """
+
+    beam: int = 5
+    nbest: int = 1
+    alpha: Number = 0.6
+    beta: Number = 0.0
+    min_length: int = 0
+    max_length: int = 200
+    stretch: Number = 2.0
+    no_repeat: int = 0
+    prefix: Sequence[Sequence[int]] = ()
+    avoid: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        least = {"beam": 1, "nbest": 1, "max_length": 1}
+        for name in ("beam", "nbest", "alpha", "beta", "min_length", "max_length", "stretch", "no_repeat"):
+            at_least(name, getattr(self, name), least.get(name, 0))
+        if self.nbest > self.beam:
+            raise UsageError(
+                f"a beam of {self.beam} finds at most {self.beam} outputs; asked for the best {self.nbest}.",
+                hint=f"Write beam = {self.nbest}, or a smaller nbest.",
+            )
+        if self.min_length > self.max_length:
+            raise UsageError(
+                f"an output cannot have at least {self.min_length} and at most {self.max_length} pieces.",
+                hint="Lower min_length, or raise max_length.",
+            )
+
+    def limits(self, lengths: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
+        """How many pieces each output may have, from the length of its source alone."""
+        return (self.stretch * lengths.clamp(min=1).double() + SPARE).clamp(self.min_length, self.max_length).long()
+
+
+def at_least(name: str, value: Number, least: Number) -> None:
+    """Refuse a number that is too small; NaN is smaller than nothing and so too small as well."""
+    if not value >= least:
+        raise UsageError(f"search: expected {name} to be at least {least}; found {value}.")

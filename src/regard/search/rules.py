@@ -1,0 +1,130 @@
+"""What may be written next: limits of length, forced first pieces, no repeats.
+
+Rules act on the log-probabilities of the next piece, in place: what is not allowed gets -inf, what is allowed
+keeps its value, so that likelihoods stay the model's own. A rule looks only at a row and its own sentence.
+
+Letters: N hypotheses, V vocabulary, B sentences, t pieces written so far, P longest forced prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.errors import ModelError, UsageError
+from regard.search.options import Options
+from regard.search.rows import Rows
+
+# What a piece of probability zero counts where it has to be written: a finite number, so that the outputs that
+# hold it can still be told apart.
+LEAST = -1e9
+NEVER = -torch.inf
+FREE = -1  # in the place of a forced piece: none
+
+
+def log_probabilities(logits: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
+    """The log-probability of every next piece, in full precision."""
+    chances = torch.log_softmax(logits.float(), -1)
+    refuse_nan(chances[:, :1])  # one NaN makes its whole row NaN
+    return chances
+
+
+def refuse_nan(values: Float[Tensor, "..."]) -> None:
+    """Say so where a model has lost its numbers: a search would go on to its limit and find rubbish."""
+    if values.isnan().any():
+        raise ModelError(
+            "the model's scores are not numbers (NaN), so nothing can be searched for.",
+            hint="Its training has probably diverged: train again with a lower rate, or take an earlier state.",
+        )
+
+
+class Rules:
+    """The rules of one search. `limits` says how many pieces each sentence's output may have."""
+
+    def __init__(self, options: Options, lengths: Int[Tensor, " B"], *, size: int, end: int) -> None:
+        _check_pieces("avoid", options.avoid, size, end)
+        self.options, self.end = options, end
+        self.avoid = torch.tensor(list(options.avoid), dtype=torch.long, device=lengths.device)
+        self.prefix = _framed(options, len(lengths), size, end).to(lengths.device)
+        self.limits = torch.maximum(options.limits(lengths), (self.prefix != FREE).sum(1))
+
+    def reorder(self, index: Int[Tensor, " N"]) -> Rules:
+        """The same rules for sentence `index[i]` at place i."""
+        other = copy(self)
+        other.prefix, other.limits = self.prefix[index], self.limits[index]
+        return other
+
+    def __call__(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> None:
+        """Forbid in place what no hypothesis may write at this step; each row keeps at least one piece."""
+        forced = self.forced(rows.owner, step)
+        only = forced.masked_fill(forced == FREE, self.end)  # a row that may write nothing else may end
+        chance = chances.gather(1, only.unsqueeze(1)).squeeze(1).clamp(min=LEAST)
+        narrow = forced != FREE
+        if self._forbid(chances, rows, step):
+            narrow = narrow | (chances.amax(-1) == NEVER)
+        if narrow.any():
+            chances[narrow] = NEVER
+            chances[narrow, only[narrow]] = chance[narrow]
+
+    def forced(self, owner: Int[Tensor, " N"], step: int) -> Int[Tensor, " N"]:
+        """The only piece that a row may write now: of its prefix, or the end at its limit; else FREE."""
+        wanted = torch.full_like(owner, FREE)
+        if step < self.prefix.shape[1]:
+            wanted = self.prefix[owner, step]
+        return wanted.masked_fill(self.limits[owner] <= step, self.end)
+
+    def _forbid(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> bool:
+        """Forbid single pieces; was there anything to forbid?"""
+        early = step < self.options.min_length
+        if early:
+            chances[:, self.end] = NEVER
+        if len(self.avoid):
+            chances[:, self.avoid] = NEVER
+        if rows.written is not None:
+            row, piece = repeats(rows.written, self.options.no_repeat)
+            chances[row, piece] = NEVER
+        return early or len(self.avoid) > 0 or rows.written is not None
+
+
+def repeats(written: Int[Tensor, "N t"], size: int) -> tuple[Int[Tensor, " R"], Int[Tensor, " R"]]:
+    """Rows and pieces: writing that piece would end a sequence of `size` pieces that the row already holds."""
+    if written.shape[1] < size:
+        nothing = torch.empty(0, dtype=torch.long, device=written.device)
+        return nothing, nothing
+    grams = written.unfold(1, size, 1)
+    last = written[:, written.shape[1] - size + 1 :].unsqueeze(1)
+    row, place = (grams[..., :-1] == last).all(-1).nonzero(as_tuple=True)
+    return row, grams[row, place, -1]
+
+
+def _framed(options: Options, sentences: int, size: int, end: int) -> Int[Tensor, "B P"]:
+    """The forced first pieces as one table, FREE after each sentence's own."""
+    if options.prefix and len(options.prefix) != sentences:
+        raise UsageError(
+            f"expected one prefix a sentence, {sentences} in all; found {len(options.prefix)}.",
+            hint="Give an empty prefix to a sentence that may begin as it likes.",
+        )
+    longest = max(map(len, options.prefix), default=0)
+    if longest > options.max_length:
+        raise UsageError(
+            f"a prefix has {longest} pieces, and an output at most {options.max_length}.", hint="Raise max_length."
+        )
+    for pieces in options.prefix:
+        _check_pieces("prefix", pieces, size, end)
+    lines = options.prefix or [()] * sentences
+    table = [[*pieces, *[FREE] * (longest - len(pieces))] for pieces in lines]
+    return torch.tensor(table, dtype=torch.long).view(sentences, longest)
+
+
+def _check_pieces(name: str, pieces: Sequence[int], size: int, end: int) -> None:
+    """Refuse ids that the vocabulary does not have, and the end, which search itself writes."""
+    for piece in pieces:
+        if not 0 <= piece < size or piece == end:
+            raise UsageError(
+                f"search: {name} takes ids from 0 to {size - 1} other than the end, {end}; found {piece}.",
+                hint="Encode text with the target's tokenizer, without start and end.",
+            )

@@ -1,0 +1,117 @@
+"""Sampling: the next piece is drawn, with its probability or only from among the likeliest.
+
+Letters: N rows, V vocabulary, C candidates, L steps at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.errors import UsageError
+from regard.model import Model
+from regard.search.loop import Strategy, search
+from regard.search.options import Number, Options, at_least
+from regard.search.rows import Picked, Rows
+from regard.search.trail import Hypothesis
+from regard.types import Grid, Padded
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """From what a piece is drawn.
+
+    temperature: what log-probabilities are divided by; below 1 the likely become likelier, 0 is greedy search.
+    top_k: draw only from so many of the likeliest pieces; 0 is all.
+    top_p: draw only from the likeliest pieces that together hold this share (Holtzman et al. 2020); 1 is all.
+    draws: how many outputs are drawn for each sentence.
+    """
+
+    temperature: Number = 1.0
+    top_k: int = 0
+    top_p: Number = 1.0
+    draws: int = 1
+
+    def __post_init__(self) -> None:
+        at_least("temperature", self.temperature, 0)
+        at_least("top_k", self.top_k, 0)
+        at_least("draws", self.draws, 1)
+        if not 0 < self.top_p <= 1:
+            raise UsageError(f"search: expected top_p to be more than 0 and at most 1; found {self.top_p}.")
+
+
+def sample(
+    model: Model,
+    source: Padded | Grid,
+    sampling: Sampling | None = None,
+    options: Options | None = None,
+    *,
+    start: int,
+    end: int,
+    generator: torch.Generator | None = None,
+    record: bool = False,
+) -> list[list[Hypothesis]]:
+    """`draws` outputs for each sentence, in the order they were drawn; likelihoods are the model's own.
+
+    The same generator draws the same. How long other sentences go on does not change what a sentence draws.
+    """
+    sampling, options = sampling or Sampling(), options or Options()
+    strategy = Draw(sampling, options, generator)
+    drawn = search(model, source, options, strategy, start=start, end=end, record=record)
+    singles = [found[0] for found in drawn]
+    return [singles[first : first + sampling.draws] for first in range(0, len(singles), sampling.draws)]
+
+
+class Draw(Strategy):
+    """Every row goes on with a piece that is drawn for it."""
+
+    def __init__(self, sampling: Sampling, options: Options, generator: torch.Generator | None) -> None:
+        self.sampling, self.options, self.generator = sampling, options, generator
+        self.copies = sampling.draws
+
+    def begin(self, limits: Int[Tensor, " B"]) -> None:
+        """Throw all dice at once, so that those of a row do not depend on when other rows end."""
+        shape = (len(limits), self.options.max_length + 1)
+        self.dice = torch.rand(shape, generator=self.generator).to(limits.device)
+
+    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> Picked:
+        """A piece for each row."""
+        shares, pieces = shortlist(chances, self.sampling)
+        place = draw(shares, self.dice[rows.owner, step])
+        piece = place if pieces is None else pieces.gather(1, place.unsqueeze(1)).squeeze(1)
+        chance = chances.gather(1, piece.unsqueeze(1)).squeeze(1)
+        return Picked(torch.arange(len(rows), device=piece.device), piece, chance)
+
+
+def shortlist(
+    chances: Float[Tensor, "N V"], sampling: Sampling
+) -> tuple[Float[Tensor, "N C"], Int[Tensor, "N C"] | None]:
+    """The shares to draw with, and the pieces they belong to (None: all pieces, in their order)."""
+    few = 1 if sampling.temperature == 0 else min(sampling.top_k, chances.shape[1])
+    values, pieces = chances, None
+    if few:
+        values, pieces = chances.topk(few)
+    elif sampling.top_p < 1:
+        values, pieces = chances.sort(descending=True)
+    # The largest is taken off first: divided by a tiny temperature, everything may become -inf.
+    shares = torch.softmax((values - values.amax(-1, keepdim=True)) / (sampling.temperature or 1.0), -1)
+    return (nucleus(shares, sampling.top_p) if sampling.top_p < 1 else shares), pieces
+
+
+def nucleus(shares: Float[Tensor, "N C"], top_p: Number) -> Float[Tensor, "N C"]:
+    """Of shares from large to small only the first ones that together hold `top_p`; at least one."""
+    before = shares.cumsum(-1) - shares
+    return shares.masked_fill(before >= top_p, 0.0)
+
+
+def draw(shares: Float[Tensor, "N C"], dice: Float[Tensor, " N"]) -> Int[Tensor, " N"]:
+    """The place that each die, a number from 0 up to 1, falls on; shares need not sum to one.
+
+    In double precision a single-precision die below 1 falls short of the total, and so never on a share of zero.
+    """
+    heights = shares.double().cumsum(-1)
+    mark = dice.double().unsqueeze(1) * heights[:, -1:]
+    return torch.searchsorted(heights, mark, right=True).squeeze(1)

@@ -1,0 +1,170 @@
+"""A model with its tokenizers: raw text in; text, scores and what was looked at out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import overload
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from regard.alignment import END as END_WORD
+from regard.alignment import Alignment, merge
+from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
+from regard.errors import UsageError
+from regard.model import Model
+from regard.model import load as load_model
+from regard.search import Hypothesis, Options, beam_search, force
+from regard.types import Batch, Padded
+
+SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One output: its text, its score, its pieces, how its words align, and every weight it was written with.
+
+    `score` is what outputs are ranked by, `likelihood` the log-likelihood of the pieces and the end. `attention`
+    has one tensor (heads, target pieces and the end, source pieces and the end) for each layer that looks at
+    the source; it is empty for a model that does not attend, and `alignment` is then None.
+    """
+
+    text: str
+    score: float
+    likelihood: float
+    pieces: tuple[str, ...]
+    alignment: Alignment | None
+    attention: tuple[Float[Tensor, "H T S"], ...] = ()
+
+
+NOTHING = Translation("", 0.0, 0.0, (), None)  # what an empty line is translated to
+SILENT = (PAD, START, UNKNOWN)  # pieces that have no text, and are never written
+
+
+class Translator:
+    """A trained model as a person uses it."""
+
+    def __init__(self, model: Model, source: Tokenizer, target: Tokenizer) -> None:
+        self.model, self.source, self.target = model.eval(), source, target
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Translator:
+        """Read a model folder, or the best model of a run folder."""
+        folder = Path(folder)
+        inner = folder / "best"
+        if not (folder / "recipe.toml").is_file() and inner.is_dir():
+            folder = inner
+        model = load_model(folder)
+        return cls(model, Tokenizer.load(folder / SOURCE_FILE), Tokenizer.load(folder / TARGET_FILE))
+
+    @overload
+    def translate(self, lines: str, *, beam: int = 5, nbest: int = 1, max_length: int = 200) -> Translation: ...
+    @overload
+    def translate(
+        self, lines: list[str], *, beam: int = 5, nbest: int = 1, max_length: int = 200
+    ) -> list[Translation]: ...
+    def translate(
+        self, lines: str | list[str], *, beam: int = 5, nbest: int = 1, max_length: int = 200
+    ) -> Translation | list[Translation]:
+        """The best translation of a line, or of each of many, in order; `nbest` of them through `search`."""
+        if nbest != 1:
+            raise UsageError("translate gives one translation a line.", hint="Call search(lines, Options(nbest=...)).")
+        given = [lines] if isinstance(lines, str) else list(lines)
+        found = [best[0] for best in self.search(given, Options(beam=beam, max_length=max_length))]
+        return found[0] if isinstance(lines, str) else found
+
+    def search(
+        self, lines: Sequence[str], options: Options | None = None, *, tokens: int = 4096, record: bool = True
+    ) -> list[list[Translation]]:
+        """The best translations of each line, best first. `record` keeps attention and alignment."""
+        options = replace(options or Options(), avoid=SILENT)
+        pieces = self.source.encode_batch(lines)
+        found: list[list[Translation]] = [[] for _ in lines]
+        for rows in _batches([len(each) for each in pieces], tokens):
+            source = _padded([[*pieces[row].ids, END] for row in rows])
+            outputs = beam_search(self.model, source, options, start=START, end=END, record=record)
+            for row, hypotheses in zip(rows, outputs, strict=True):
+                found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
+        return found
+
+    @overload
+    def align(self, source: str, target: str) -> Alignment: ...
+    @overload
+    def align(self, source: list[str], target: list[str]) -> list[Alignment]: ...
+    def align(self, source: str | list[str], target: str | list[str]) -> Alignment | list[Alignment]:
+        """How the words of given pairs align: the model is made to write the target, and watched."""
+        found = self.force(source, target)
+        if any(each.alignment is None for each in found):
+            raise UsageError("this model does not attend, so it has no alignment.")
+        alignments = [each.alignment for each in found if each.alignment is not None]
+        return alignments[0] if isinstance(source, str) else alignments
+
+    @overload
+    def score(self, source: str, target: str) -> float: ...
+    @overload
+    def score(self, source: list[str], target: list[str]) -> list[float]: ...
+    def score(self, source: str | list[str], target: str | list[str]) -> float | list[float]:
+        """The log-likelihood of given targets."""
+        found = [each.likelihood for each in self.force(source, target, record=False)]
+        return found[0] if isinstance(source, str) else found
+
+    def force(
+        self, source: str | list[str], target: str | list[str], *, tokens: int = 4096, record: bool = True
+    ) -> list[Translation]:
+        """Given targets as if the model had written them, in order."""
+        sources = [source] if isinstance(source, str) else list(source)
+        targets = [target] if isinstance(target, str) else list(target)
+        if len(sources) != len(targets):
+            raise UsageError(f"expected as many targets as sources; found {len(sources)} and {len(targets)}.")
+        asked, wanted = self.source.encode_batch(sources), self.target.encode_batch(targets)
+        found: list[Translation | None] = [None] * len(sources)
+        for rows in _batches([len(asked[row]) + len(wanted[row]) for row in range(len(sources))], tokens):
+            batch = Batch(
+                _padded([[*asked[row].ids, END] for row in rows]),
+                _padded([[START, *wanted[row].ids, END] for row in rows]),
+            )
+            for row, forced in zip(rows, force(self.model, batch, record=record), strict=True):
+                found[row] = self._told(asked[row], wanted[row], forced)
+        return [each for each in found if each is not None]
+
+    def _told(self, source: Pieces, target: Pieces, found: Hypothesis) -> Translation:
+        alignment = None
+        if found.weights:
+            # Of a decoder with several layers the last one tells, and of several heads their mean.
+            alignment = self._aligned(found.weights[-1].mean(0), source, target)
+        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, found.weights)
+
+    def _aligned(self, weights: Float[Tensor, "T S"], source: Pieces, target: Pieces) -> Alignment:
+        columns, column_of = _words(self.source, source)
+        rows, row_of = _words(self.target, target)
+        matrix = merge(weights, row_of, column_of, (len(rows), len(columns)))
+        return Alignment(matrix, tuple(columns), tuple(rows))
+
+
+def _words(tokenizer: Tokenizer, pieces: Pieces) -> tuple[list[str], list[int]]:
+    """The words of a line and its end, and the word of each of its pieces, the end included."""
+    spans = tokenizer.words(pieces)
+    words = [pieces.text[start:end] for start, end in spans]
+    return [*words, END_WORD], [*tokenizer.piece_to_word(pieces, spans), len(words)]
+
+
+def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """Rows of like length together, longest first, at most `tokens` padded positions (or one row) at a time."""
+    rows: list[int] = []
+    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
+        if rows and (len(rows) + 1) * (lengths[rows[0]] + 1) > tokens:
+            yield rows
+            rows = []
+        rows.append(row)
+    if rows:
+        yield rows
+
+
+def _padded(lines: list[list[int]]) -> Padded:
+    longest = max(map(len, lines))
+    data = torch.tensor([line + [PAD] * (longest - len(line)) for line in lines])
+    lengths = torch.tensor([len(line) for line in lines])
+    return Padded(data, torch.arange(longest) < lengths.unsqueeze(1))

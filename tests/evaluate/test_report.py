@@ -1,0 +1,154 @@
+"""The report in its three forms, and the watch that measures speed."""
+
+import json
+import sys
+
+import pytest
+
+from regard.errors import UsageError
+from regard.evaluate import Report, Stopwatch, Throughput, aer, bleu, by_length, exact_match
+from regard.evaluate.figure import draw_lengths
+
+SOURCES = ["a b", "a b c", "a b c d e"] * 40
+OUTPUTS = ["x y z w", "x y z q", "x z w"] * 40
+REFERENCES = ["x y z w"] * 120
+
+
+def report():
+    return Report(
+        "rnnsearch on test",
+        scores=(bleu(OUTPUTS, REFERENCES), exact_match(OUTPUTS, REFERENCES)),
+        lengths=tuple(by_length(SOURCES, OUTPUTS, REFERENCES, edges=[3, 4])),
+        alignment=aer([[(0, 0), (1, 1)]], [[(0, 0)]], [[]]),
+        speed=Throughput(120, 480, 2.5),
+    )
+
+
+def test_text_says_all_of_it():
+    text = report().as_text()
+    score, exact = bleu(OUTPUTS, REFERENCES), exact_match(OUTPUTS, REFERENCES)
+    assert text.splitlines()[:5] == [
+        "rnnsearch on test",
+        f"  BLEU         {score.value:.1f}  [{score.low:.1f}, {score.high:.1f}]",
+        f"  exact match  33.3  [{exact.low:.1f}, {exact.high:.1f}]",
+        "  alignment    AER 33.3%, precision 50.0%, recall 100.0%, F1 66.7% (2 links)",
+        "  speed        48.0 sentences/s, 192 pieces/s (120 sentences in 2.5 s)",
+    ]
+    assert "BLEU by source length" in text
+    assert f"\n  BLEU|{score.signature}\n" in text
+    rows = [line for line in text.splitlines() if line.lstrip().startswith(("2-3", "5"))]
+    assert [line.split()[:2] for line in rows] == [["2-3", "80"], ["5", "40"]]
+    assert all(line.endswith(" *") for line in rows)
+    assert "* fewer than 100 sentences" in text
+
+
+def test_large_buckets_are_not_marked():
+    whole = by_length(SOURCES, OUTPUTS, REFERENCES, edges=[])
+    assert "*" not in Report("r", lengths=tuple(whole)).as_text()
+
+
+def test_what_was_not_measured_is_left_out():
+    bare = Report("r", scores=(exact_match(["x"], ["x"]),))
+    assert "alignment" not in bare.as_text() and "speed" not in bare.as_text() and "length" not in bare.as_text()
+    assert set(json.loads(bare.as_json())) == {"title", "scores"}
+    assert Report("r").as_text() == "r"
+
+
+def test_json_holds_every_number():
+    found, body = report(), json.loads(report().as_json())
+    assert body["title"] == "rnnsearch on test"
+    assert [each["value"] for each in body["scores"]] == [each.value for each in found.scores]
+    assert body["scores"][0]["signature"] == found.scores[0].signature
+    assert [(each["low"], each["high"], each["count"], each["small"]) for each in body["lengths"]] == [
+        (2, 3, 80, True),
+        (5, 5, 40, True),
+    ]
+    assert body["lengths"][0]["score"]["value"] == found.lengths[0].score.value
+    assert body["alignment"]["aer"] == pytest.approx(1 / 3)
+    assert body["speed"] == {
+        "sentences": 120,
+        "pieces": 480,
+        "seconds": 2.5,
+        "sentences_per_second": 48.0,
+        "pieces_per_second": 192.0,
+    }
+
+
+# --- figures -----------------------------------------------------------------------------------------------
+
+STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("kind", STARTS)
+def test_a_figure_is_drawn_and_is_the_same_again(tmp_path, kind):
+    first = report().figure(tmp_path / f"deep/one.{kind}").read_bytes()
+    assert first.startswith(STARTS[kind])
+    assert report().figure(tmp_path / f"two.{kind}").read_bytes() == first
+
+
+def test_a_figure_of_two_systems_names_both(tmp_path):
+    buckets = by_length(SOURCES, OUTPUTS, REFERENCES, edges=[3])
+    better = by_length(SOURCES, REFERENCES, REFERENCES, edges=[3])
+    text = draw_lengths({"with": better, "without": buckets}, tmp_path / "both.svg", title="why").read_text("utf-8")
+    for words in (
+        "with",
+        "without",
+        "why",
+        "2-3",
+        "4-5",
+        "(80)",
+        "BLEU (95 % interval)",
+        "words in the source (sentences); hollow: fewer than 100",
+    ):
+        assert f"<!-- {words} -->" in text
+    assert "#0072b2" in text and "#d55e00" in text
+
+
+def test_figures_that_cannot_be(tmp_path):
+    buckets = by_length(SOURCES, OUTPUTS, REFERENCES, edges=[3])
+    with pytest.raises(UsageError, match=r"expected a name that ends in \.png, \.svg, \.pdf; found '\.bmp'"):
+        draw_lengths({"a": buckets}, tmp_path / "a.bmp")
+    with pytest.raises(UsageError, match="expected at least one bucket; found none"):
+        Report("r").figure(tmp_path / "a.png")
+    with pytest.raises(UsageError, match="those of 'b' differ from those of 'a'"):
+        draw_lengths({"a": buckets, "b": buckets[:1]}, tmp_path / "a.png")
+    assert not (tmp_path / "a.png").exists()
+
+
+def test_a_figure_without_matplotlib_is_told(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(UsageError, match="pip install matplotlib"):
+        report().figure(tmp_path / "a.png")
+
+
+# --- speed -------------------------------------------------------------------------------------------------
+
+
+def test_the_watch_adds_up_the_time_inside():
+    watch = Stopwatch(clock=iter([10.0, 13.0, 100.0, 102.0]).__next__)
+    with watch:
+        watch.add(7, 31)
+    with watch:
+        watch.add(3, 19)
+    found = watch.throughput()
+    assert found == Throughput(10, 50, 5.0)
+    assert (found.sentences_per_second, found.pieces_per_second) == (2, 10)
+
+
+def test_the_watch_stops_when_something_fails():
+    watch = Stopwatch(clock=iter([1.0, 2.0, 5.0, 7.0]).__next__)
+    with pytest.raises(KeyError), watch:
+        raise KeyError
+    with watch:
+        pass
+    assert watch.throughput().seconds == 3
+
+
+def test_a_running_watch_is_not_started_again():
+    watch = Stopwatch()
+    with watch, pytest.raises(UsageError, match="runs already"), watch:
+        pass
+
+
+def test_no_time_no_rate():
+    assert Throughput(3, 5, 0.0).sentences_per_second == Throughput(3, 5, 0.0).pieces_per_second == 0
