@@ -71,17 +71,29 @@ def scopes(quick: bool) -> dict[str, Any]:
     for queries in (1, 64):
         rounds = (5, 1) if quick else (9, 3)
         by_length = {length: costs(scope_calls(length, queries), *rounds) for length in lengths}
-        print(f"{ROWS} sentences, width {WIDTH}, score general, reach {REACH}, queries a look: {queries}; "
-              f"microseconds of the processor (peak kB) by number of keys\n")
+        print(
+            f"{ROWS} sentences, width {WIDTH}, score general, reach {REACH}, queries a look: {queries}; "
+            f"microseconds of the processor (peak kB) by number of keys\n"
+        )
         rows = []
         for name in by_length[lengths[0]]:
             series = [by_length[length][name] for length in lengths]
             time = slope(lengths, [one.cpu * 1e9 / ROWS for one in series])
             memory = slope(lengths, [one.peak / ROWS for one in series])
-            rows.append([name, *(f"{one.cpu * 1e6:,.0f} ({one.peak / 1e3:,.0f})" for one in series),
-                         f"{time:.2f}", f"{memory:.1f}"])
-            found[f"{queries} {name}"] = {"lengths": lengths, "costs": [asdict(one) for one in series],
-                                          "ns per key": time, "bytes per key": memory}
+            rows.append(
+                [
+                    name,
+                    *(f"{one.cpu * 1e6:,.0f} ({one.peak / 1e3:,.0f})" for one in series),
+                    f"{time:.2f}",
+                    f"{memory:.1f}",
+                ]
+            )
+            found[f"{queries} {name}"] = {
+                "lengths": lengths,
+                "costs": [asdict(one) for one in series],
+                "ns per key": time,
+                "bytes per key": memory,
+            }
         table(["", *map(str, lengths), "ns per key", "bytes per key"], rows)
     return found
 
@@ -90,10 +102,21 @@ def against(title: str, found: dict[str, Cost], base: str) -> None:
     """A table of costs and their ratios to one of them."""
     print(f"{title}\n")
     head = ["", "s, clock", "s, processor", "peak MB", "times faster, clock", "processor", "share of memory"]
-    table(head, [
-        [name, f"{one.clock:.4f}", f"{one.cpu:.4f}", f"{one.peak / 1e6:.1f}", f"{found[base].clock / one.clock:.2f}",
-         f"{found[base].cpu / one.cpu:.2f}", f"{one.peak / max(1, found[base].peak):.3f}"]
-        for name, one in found.items()])
+    table(
+        head,
+        [
+            [
+                name,
+                f"{one.clock:.4f}",
+                f"{one.cpu:.4f}",
+                f"{one.peak / 1e6:.1f}",
+                f"{found[base].clock / one.clock:.2f}",
+                f"{found[base].cpu / one.cpu:.2f}",
+                f"{one.peak / max(1, found[base].peak):.3f}",
+            ]
+            for name, one in found.items()
+        ],
+    )
 
 
 def _additive(function: Callable[..., Tensor], inputs: tuple[Tensor, ...], upstream: Tensor) -> tuple[Tensor, ...]:
@@ -112,8 +135,11 @@ def additives(quick: bool) -> dict[str, Any]:
     for threads in (1, 2):
         torch.set_num_threads(threads)
         measured = costs(calls, 5)
-        against(f"additive, forward + backward, B={batch}, T=S={length}, D={width}, {threads} thread(s)", measured,
-                "plain broadcast")
+        against(
+            f"additive, forward + backward, B={batch}, T=S={length}, D={width}, {threads} thread(s)",
+            measured,
+            "plain broadcast",
+        )
         found[str(threads)] = {name: asdict(one) for name, one in measured.items()}
     torch.set_num_threads(1)
     return found
@@ -134,8 +160,11 @@ def fused(quick: bool) -> dict[str, Any]:
         query, keys, values = (torch.randn(*shape, requires_grad=True) for _ in range(3))
         prepared = attend.prepare(keys, values)
         measured = costs({path: partial(_scaled, attend, path, query, prepared) for path in ("explicit", "fused")}, 7)
-        against(f"scaled dot, {scope}, forward + backward, batch, heads, length, width = {shape}, 1 thread", measured,
-                "explicit")
+        against(
+            f"scaled dot, {scope}, forward + backward, batch, heads, length, width = {shape}, 1 thread",
+            measured,
+            "explicit",
+        )
         found[scope] = {name: asdict(one) for name, one in measured.items()}
     return found
 

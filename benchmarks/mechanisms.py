@@ -3,7 +3,7 @@
     python benchmarks/mechanisms.py [--only hard|score|scale] [--quick] [--json FILE] [--pictures FOLDER]
 
 Prints tables, and writes the results as JSON and the pictures of docs/attention.md. Arms run as two
-single-thread processes side by side. A full run takes about ten minutes of two cores; --quick, one minute.
+single-thread processes side by side. A full run takes about thirteen minutes of processor time; --quick, one.
 """
 
 from __future__ import annotations
@@ -46,14 +46,29 @@ def hard(quick: bool, folder: Path) -> list[dict[str, Any]]:
     results = list(side_by_side(lookup.train, calls))
     shown = [step for step in (500, 1000, 2000, 4000) if step <= steps]
     print(f"Lookup: accuracy of two seeds after {', '.join(map(str, shown))} steps\n")
-    table(["arm", *(f"@{step}" for step in shown), "CPU seconds"], [
-        [arm, *(" / ".join(f"{one['accuracy'][step]:.2f}" for one in of(results, arm)) for step in shown),
-         " / ".join(f"{one['seconds']:.0f}" for one in of(results, arm))] for arm in lookup.ARMS])
-    print(f"Standard deviation of the gradient over {batches} batches at the same weights: "
-          "baseline 0, moving average, ratio\n")
-    table(["weights of", "seed", *(f"step {step}" for step in NOISE_AT)], [
-        [one["arm"], str(one["seed"]), *(f"{a:.3f}, {b:.3f} ({a / b:.1f}x)" for a, b in one["noise"].values())]
-        for one in results if one["noise"]])
+    table(
+        ["arm", *(f"@{step}" for step in shown), "CPU seconds"],
+        [
+            [
+                arm,
+                *(" / ".join(f"{one['accuracy'][step]:.2f}" for one in of(results, arm)) for step in shown),
+                " / ".join(f"{one['seconds']:.0f}" for one in of(results, arm)),
+            ]
+            for arm in lookup.ARMS
+        ],
+    )
+    print(
+        f"Standard deviation of the gradient over {batches} batches at the same weights: "
+        "baseline 0, moving average, ratio\n"
+    )
+    table(
+        ["weights of", "seed", *(f"step {step}" for step in NOISE_AT)],
+        [
+            [one["arm"], str(one["seed"]), *(f"{a:.3f}, {b:.3f} ({a / b:.1f}x)" for a, b in one["noise"].values())]
+            for one in results
+            if one["noise"]
+        ],
+    )
     pictures.hard(results, folder / "hard.png")
     return results
 
@@ -64,10 +79,19 @@ def score(quick: bool, folder: Path) -> list[dict[str, Any]]:
     results = list(side_by_side(reversal.train, [((arm, 0), settings) for arm in reversal.ARMS]))
     names = [f"{low}-{high}" for low, high in reversal.BUCKETS]
     print(f"Reversal: exact match by length after {settings['steps']} steps, seed 0\n")
-    table(["arm", *names, "best key = gold, 15-20", "21-30", "parameters", "CPU seconds"], [
-        [one["arm"], *(f"{one['buckets'][name][0]:.2f}" for name in names),
-         *("-" if one["weights"] is None else f"{one['buckets'][name][1]:.2f}" for name in names[2:]),
-         f"{one['parameters']:,}", f"{one['seconds']:.0f}"] for one in results])
+    table(
+        ["arm", *names, "best key = gold, 15-20", "21-30", "parameters", "CPU seconds"],
+        [
+            [
+                one["arm"],
+                *(f"{one['buckets'][name][0]:.2f}" for name in names),
+                *("-" if one["weights"] is None else f"{one['buckets'][name][1]:.2f}" for name in names[2:]),
+                f"{one['parameters']:,}",
+                f"{one['seconds']:.0f}",
+            ]
+            for one in results
+        ],
+    )
     pictures.alignments(results, folder / "scores.png")
     return results
 
@@ -76,8 +100,10 @@ def why_scale(quick: bool, folder: Path) -> list[Any]:
     """Entropy, trace of the Jacobian and largest weight over the width, unscaled and scaled."""
     rows = scale.rows(400 if quick else scale.DRAWS)
     print(f"Softmax over {scale.KEYS} keys: entropy / sum p(1-p) / max p\n")
-    table(["width", "dot", "scaled_dot"],
-          [[str(width), *(" / ".join(f"{number:.2f}" for number in three) for three in pair)] for width, *pair in rows])
+    table(
+        ["width", "dot", "scaled_dot"],
+        [[str(width), *(" / ".join(f"{number:.2f}" for number in three) for three in pair)] for width, *pair in rows],
+    )
     pictures.scale(rows, folder / "scale.png")
     return rows
 

@@ -33,9 +33,15 @@ def hard(results: list[dict[str, Any]], path: Path) -> None:
     for one in (each for each in results if each["noise"] and each["seed"] == min(x["seed"] for x in results)):
         steps = list(one["noise"])
         for which, line in ((0, ":"), (1, "-")):
-            right.plot(steps, [pair[which] for pair in one["noise"].values()], line, marker="o", markersize=3,
-                       color=COLOURS[arms.index(one["arm"])],
-                       label=f"{('baseline 0', 'moving average')[which]}, at the weights of “{one['arm']}”")
+            right.plot(
+                steps,
+                [pair[which] for pair in one["noise"].values()],
+                line,
+                marker="o",
+                markersize=3,
+                color=COLOURS[arms.index(one["arm"])],
+                label=f"{('baseline 0', 'moving average')[which]}, at the weights of “{one['arm']}”",
+            )
     right.set(xlabel="training steps", ylabel="standard deviation", yscale="log", title="Noise of the gradient")
     right.legend(fontsize=6.5, loc="center right")
     _save(figure, path)
@@ -45,7 +51,7 @@ def alignments(results: list[dict[str, Any]], path: Path) -> None:
     """One matrix a score: source from left to right, what is written from top to bottom, white is one."""
     shown = [one for one in results if one["weights"] and one["seed"] == min(x["seed"] for x in results)]
     figure, axes = plt.subplots(2, 4, figsize=(10, 5.4), squeeze=False)
-    for axis in axes.flat[len(shown):]:
+    for axis in axes.flat[len(shown) :]:
         axis.axis("off")
     for axis, one in zip(axes.flat, shown, strict=False):
         axis.imshow(one["weights"], cmap="gray", vmin=0, vmax=1)

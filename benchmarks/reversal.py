@@ -24,8 +24,17 @@ TRAINED, BATCH, RATE, CLIP = (3, 20), 64, 2e-3, 1.0
 Buckets = tuple[tuple[int, int], ...]
 BUCKETS: Buckets = ((3, 8), (9, 14), (15, 20), (21, 30))
 # Two layers of LSTM in the recipes of Luong and Sutskever, one GRU here, so that all arms differ in attention alone.
-SMALL = ("embed.width=32", "embed.dropout=0.0", "encode.cell=gru", "encode.direction=both", "encode.hidden=64",
-         "predict.hidden=64", "predict.dropout=0.0", "predict.embed.width=32", "predict.embed.dropout=0.0")
+SMALL = (
+    "embed.width=32",
+    "embed.dropout=0.0",
+    "encode.cell=gru",
+    "encode.direction=both",
+    "encode.hidden=64",
+    "predict.hidden=64",
+    "predict.dropout=0.0",
+    "predict.embed.width=32",
+    "predict.embed.dropout=0.0",
+)
 ONE_GRU = ("encode.layers=1", "encode.dropout=0.0", "predict.layers=1", "predict.cell=gru")
 
 
@@ -127,5 +136,11 @@ def train(
         found[f"{low}-{high}"] = examine(model, draw(lengths, fresh, arm.copies), arm.copies)
     with torch.no_grad():
         one = greedy(model, draw(torch.tensor([15]), fresh, arm.copies).source, 16)[1]
-    return {"arm": name, "seed": seed, "buckets": found, "weights": None if one is None else one[0].tolist(),
-            "parameters": sum(p.numel() for p in model.parameters()), "seconds": process_time() - began}
+    return {
+        "arm": name,
+        "seed": seed,
+        "buckets": found,
+        "weights": None if one is None else one[0].tolist(),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "seconds": process_time() - began,
+    }

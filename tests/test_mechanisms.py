@@ -32,8 +32,10 @@ def test_the_answer_of_a_lookup_is_the_class_of_the_named_slot():
 
 
 def test_hard_attention_learns_with_a_baseline_and_not_without():
-    found = {arm: lookup.train(arm, 0, steps=300, every=300)["accuracy"][300]
-             for arm in ("hard, no baseline", "hard, baseline")}
+    found = {
+        arm: lookup.train(arm, 0, steps=300, every=300)["accuracy"][300]
+        for arm in ("hard, no baseline", "hard, baseline")
+    }
     assert found["hard, baseline"] >= 0.95
     assert found["hard, no baseline"] < 0.5
 
@@ -105,9 +107,14 @@ def test_attention_reverses_what_a_fixed_vector_cannot():
     assert found["none"] < 0.3
 
 
-@pytest.mark.parametrize(("width", "unscaled"), [
-    (4, (2.25, 0.78, 0.35)), (64, (0.53, 0.27, 0.81)), (1024, (0.12, 0.07, 0.95)),
-])
+@pytest.mark.parametrize(
+    ("width", "unscaled"),
+    [
+        (4, (2.25, 0.78, 0.35)),
+        (64, (0.53, 0.27, 0.81)),
+        (1024, (0.12, 0.07, 0.95)),
+    ],
+)
 def test_scaling_keeps_the_softmax_soft(width, unscaled):
     plain, scaled = (scale.flatness(width, score, draws=1000) for score in ("dot", "scaled_dot"))
     assert (plain.entropy, plain.trace, plain.largest) == pytest.approx(unscaled, abs=0.06)

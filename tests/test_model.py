@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file, save_model
 
 import regard
 from regard import model as home
+from regard.data.tokenizer import Tokenizer
 from regard.errors import ModelError, RegardError, ShapeError
 from regard.model import Model, load, save
 from regard.recipe import resolve
@@ -121,8 +122,11 @@ def test_tied_tables_are_stored_once_and_stay_tied(tmp_path, settings):
 
 
 def test_the_public_name_loads(tmp_path, one):
-    save(one, tmp_path / "m")
-    assert same(regard.load(str(tmp_path / "m")), one)
+    tokenizer = Tokenizer.train(["a b c"], kind="words").backend.to_str()
+    save(one, tmp_path / "m", {"source.tokenizer.json": tokenizer, "target.tokenizer.json": tokenizer})
+    assert same(regard.load(str(tmp_path / "m")).model, one)
+    with pytest.raises(ModelError, match="no model folder"):
+        regard.load(tmp_path / "nothing")
 
 
 def test_what_is_in_the_folder(tmp_path, one):

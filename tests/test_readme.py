@@ -20,7 +20,9 @@ def test_the_example_runs_and_its_comments_are_true():
     assert names["seen"].weights("cross").shape == (2, 1, 6, 7)
 
 
-@pytest.mark.parametrize("command", re.findall(r"^    (regard (?:systems|recipe|parts)[^ ]*(?: [\w.=-]+)*)", README, re.MULTILINE))
+@pytest.mark.parametrize(
+    "command", re.findall(r"^    (regard (?:systems|recipe|parts)[^ ]*(?: [\w.=-]+)*)", README, re.MULTILINE)
+)
 def test_the_commands_run(command):
     done = subprocess.run([sys.executable, "-m", *command.split()], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -12,18 +12,19 @@ from regard.errors import RegardError
 from regard.version import __version__
 
 if TYPE_CHECKING:
+    from regard.api import load, train
     from regard.attend.attention import attention
-    from regard.model import load
     from regard.registry import build as part
     from regard.show.watch import watch
 
 _HOMES = {
     "attention": ("regard.attend.attention", "attention"),
-    "load": ("regard.model", "load"),
+    "load": ("regard.api", "load"),
     "part": ("regard.registry", "build"),
+    "train": ("regard.api", "train"),
     "watch": ("regard.show.watch", "watch"),
 }
-__all__ = ["RegardError", "__version__", "attention", "load", "part", "watch"]
+__all__ = ["RegardError", "__version__", "attention", "load", "part", "train", "watch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -152,7 +152,5 @@ def test_nothing_heavy_is_imported_for_help():
         "print(sorted(heavy & set(sys.modules)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(
-        [sys.executable, "-c", probe], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", probe], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

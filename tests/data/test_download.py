@@ -82,9 +82,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def corpus(server: Server, monkeypatch: pytest.MonkeyPatch) -> Download:
-    files = tuple(
-        RemoteFile(name, len(body), hashlib.sha256(body).hexdigest()) for name, body in CONTENT.items()
-    )
+    files = tuple(RemoteFile(name, len(body), hashlib.sha256(body).hexdigest()) for name, body in CONTENT.items())
     made = Download("tiny", "a few lines", ("de", "en"), 11, (server.address,), files, "none")
     monkeypatch.setitem(DOWNLOADS, "tiny", made)
     monkeypatch.delenv("REGARD_MIRROR", raising=False)
@@ -159,9 +157,7 @@ def test_a_lasting_fault_leaves_nothing_behind(fault, words, asked, corpus, serv
 
 
 def test_no_server(corpus, tmp_path):
-    with pytest.raises(
-        DownloadError, match=r"127.0.0.1:1/tiny/.*: the server could not be reached: .*refused"
-    ):
+    with pytest.raises(DownloadError, match=r"127.0.0.1:1/tiny/.*: the server could not be reached: .*refused"):
         get("tiny", out=tmp_path / "tiny", mirror="http://127.0.0.1:1", patience=IMPATIENT)
     assert everything(tmp_path) == []
 
@@ -204,9 +200,7 @@ def test_waits_longer_and_longer(corpus, server, tmp_path, monkeypatch):
 
 def test_the_second_address_is_tried(corpus, server, tmp_path, monkeypatch):
     bad = "http://127.0.0.1:1"
-    twice = Download(
-        corpus.name, corpus.about, corpus.languages, 11, (bad, server.address), corpus.files, corpus.terms
-    )
+    twice = Download(corpus.name, corpus.about, corpus.languages, 11, (bad, server.address), corpus.files, corpus.terms)
     monkeypatch.setitem(DOWNLOADS, "tiny", twice)
     folder = get("tiny", out=tmp_path / "tiny", patience=IMPATIENT)
     assert (folder / "test.en.gz").read_bytes() == CONTENT["test.en.gz"]
@@ -226,9 +220,7 @@ def test_a_mirror_takes_the_place_of_the_addresses(by, corpus, server, tmp_path,
 
 
 def test_asked_wrongly(corpus, tmp_path):
-    with pytest.raises(
-        UnknownName, match=r"no downloadable corpus is called 'tony'.*\n  Did you mean 'tiny'\?"
-    ):
+    with pytest.raises(UnknownName, match=r"no downloadable corpus is called 'tony'.*\n  Did you mean 'tiny'\?"):
         get("tony", out=tmp_path / "tiny")
     with pytest.raises(UsageError, match=r"expected the address of a mirror; found 'example.org'"):
         get("tiny", out=tmp_path / "tiny", mirror="example.org")

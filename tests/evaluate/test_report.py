@@ -1,13 +1,13 @@
 """The report in its three forms, and the watch that measures speed."""
 
 import json
+import subprocess
 import sys
 
 import pytest
 
 from regard.errors import UsageError
-from regard.evaluate import Report, Stopwatch, Throughput, aer, bleu, by_length, exact_match
-from regard.evaluate.figure import draw_lengths
+from regard.evaluate import Report, Stopwatch, Throughput, aer, bleu, by_length, draw_lengths, exact_match
 
 SOURCES = ["a b", "a b c", "a b c d e"] * 40
 OUTPUTS = ["x y z w", "x y z q", "x z w"] * 40
@@ -29,8 +29,8 @@ def test_text_says_all_of_it():
     score, exact = bleu(OUTPUTS, REFERENCES), exact_match(OUTPUTS, REFERENCES)
     assert text.splitlines()[:5] == [
         "rnnsearch on test",
-        f"  BLEU         {score.value:.1f}  [{score.low:.1f}, {score.high:.1f}]",
-        f"  exact match  33.3  [{exact.low:.1f}, {exact.high:.1f}]",
+        f"  BLEU          {score.value:.1f}  [{score.low:.1f}, {score.high:.1f}]",
+        f"  exact match   33.3  [{exact.low:.1f}, {exact.high:.1f}]",
         "  alignment    AER 33.3%, precision 50.0%, recall 100.0%, F1 66.7% (2 links)",
         "  speed        48.0 sentences/s, 192 pieces/s (120 sentences in 2.5 s)",
     ]
@@ -113,6 +113,11 @@ def test_figures_that_cannot_be(tmp_path):
     with pytest.raises(UsageError, match="those of 'b' differ from those of 'a'"):
         draw_lengths({"a": buckets, "b": buckets[:1]}, tmp_path / "a.png")
     assert not (tmp_path / "a.png").exists()
+
+
+def test_matplotlib_is_imported_only_to_draw():
+    run = "import sys, regard.evaluate; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", run], check=False).returncode == 0
 
 
 def test_a_figure_without_matplotlib_is_told(tmp_path, monkeypatch):

@@ -72,7 +72,7 @@ def test_chrf_by_hand():
 def test_exact_match_by_hand():
     score = exact_match(["1992-05-03 ", "1992-05-04", "x"], ["1992-05-03", "1992-05-05", "X"])
     assert score.value == pytest.approx(100 / 3)
-    assert exact_match(["x", "y"], ["X", "z"], lower=True).value == pytest.approx(50)
+    assert exact_match(["x ", "y"], ["X", "z"], lower=True).value == pytest.approx(50)
 
 
 def test_any_of_several_references_will_do():

@@ -13,7 +13,8 @@ from small import SOURCE, TARGET, batch, model, overrides, words
 TRANSLATORS = [name for name in NAMED if resolve(name).about.task == "translate" and not name.endswith("-paper")]
 SMALL = {
     "embed.width": 24, "embed.dropout": 0.0, "encode.hidden": 32, "encode.dropout": 0.0, "encode.feed": 48,
-    "encode.attend.heads": 2, "attend.heads": 2, "predict.hidden": 32, "predict.dropout": 0.0, "predict.feed": 48, "predict.self_attend.heads": 2,
+    "encode.attend.heads": 2, "attend.heads": 2, "predict.hidden": 32, "predict.dropout": 0.0,
+    "predict.feed": 48, "predict.self_attend.heads": 2,
     "predict.embed.width": 24, "predict.embed.dropout": 0.0, "attend.score.hidden": 16, "predict.readout.hidden": 16,
     "attend.choice.expected": 0.0,
 }  # fmt: skip

@@ -82,7 +82,7 @@ def test_a_printed_recipe_is_the_same_recipe(name, tmp_path):
 @pytest.mark.parametrize("name", NAMED)
 def test_a_printed_recipe_makes_the_same_model(name, tmp_path):
     recipe = resolve(name)
-    small = Recipe(recipe.about, smaller(recipe.model))
+    small = Recipe(recipe.about, smaller(recipe.model), recipe.train)
     path = tmp_path / "printed.toml"
     path.write_text(write(small), encoding="utf-8")
     ours, theirs = seeded(small), seeded(resolve(path))
@@ -102,7 +102,7 @@ def test_a_printed_recipe_makes_the_same_model(name, tmp_path):
 def test_a_recipes_model_learns_from_every_parameter(name):
     """Nothing is built that no gradient reaches."""
     recipe = resolve(name)
-    model = seeded(Recipe(recipe.about, smaller(recipe.model)))
+    model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train))
     batch = Batch(words(SOURCE, (7, 5, 2)), words(TARGET, (6, 3, 5)))
     found = model.teach(batch) if hasattr(model.predict, "teach") else model.label(batch.source)
     found.logits.square().sum().backward()

@@ -32,7 +32,7 @@ def again(recipe, tmp_path):
 
 
 def changed(recipe, **about):
-    return Recipe(About(**about), recipe.model)
+    return Recipe(About(**about), recipe.model, recipe.train)
 
 
 def test_by_hand():
@@ -55,16 +55,17 @@ def test_every_setting_is_visible_with_its_explanation(name):
     def walk(made, table):
         cls = find(made.kind, made.name)
         assert table["part"] == made.name
-        assert set(table) == {"part", *settings_of(cls)} | ({"about"} if made is recipe.model else set())
+        assert set(table) == {"part", *settings_of(cls)} | ({"about", "train"} if made is recipe.model else set())
         for key, value in made.settings.items():
             if isinstance(value, Maker):
                 walk(value, table[key])
             else:
-                assert table[key] == ("none" if value is None else value)
+                assert table[key] == ("none" if value is None else list(value) if isinstance(value, tuple) else value)
                 about = settings_of(cls)[key].about
                 assert any(line.startswith(f"{key} = ") and line.endswith(about) for line in lines)
 
     walk(recipe.model, values)
+    walk(recipe.train, values["train"])
 
 
 @pytest.mark.parametrize(

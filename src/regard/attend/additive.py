@@ -7,6 +7,7 @@ computes each again on the way back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -48,8 +49,8 @@ class _Additive(torch.autograd.Function):
     def forward(context: Any, query: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
         context.save_for_backward(query, keys, vector)
         scores = query.new_empty(*query.shape[:2], keys.shape[1])
-        for row, some in _slices(query, keys):
-            torch.mv(_tanh(query, keys, row, some).flatten(0, 1), vector, out=scores[row, some].view(-1))
+        for row, some, pairs in _slices(query, keys):
+            torch.mv(pairs.flatten(0, 1), vector, out=scores[row, some].view(-1))
         return scores
 
     @staticmethod
@@ -59,24 +60,27 @@ class _Additive(torch.autograd.Function):
         into_query, into_keys = torch.empty_like(query), torch.zeros_like(keys)
         into_vector = torch.zeros_like(vector)
         upstream = upstream.contiguous()
-        for row, some in _slices(query, keys):
-            pairs, above = _tanh(query, keys, row, some), upstream[row, some]
-            into_vector += above.reshape(-1) @ pairs.flatten(0, 1)
-            # d tanh = 1 - tanh^2; v is multiplied in at the end, where the sums have made everything small.
-            slope = pairs.mul_(pairs).neg_().add_(1).mul_(above.unsqueeze(-1))
-            torch.sum(slope, 1, out=into_query[row, some])
-            into_keys[row] += slope.sum(0)
+        for row, some, pairs in _slices(query, keys):
+            above = upstream[row, some]
+            into_vector.addmv_(pairs.flatten(0, 1).mT, above.reshape(-1))
+            # d tanh = 1 - tanh^2 times what comes from above, in one pass and in place; v is multiplied in at the
+            # end, where the sums have made everything small.
+            torch.ops.aten.tanh_backward.grad_input(above.unsqueeze(-1).expand_as(pairs), pairs, grad_input=pairs)
+            torch.sum(pairs, 1, out=into_query[row, some])
+            into_keys[row] += pairs.sum(0)
         return into_query.mul_(vector), into_keys.mul_(vector), into_vector
 
 
-def _slices(query: Tensor, keys: Tensor) -> list[tuple[int, slice]]:
-    step = max(1, SLICE // (keys.shape[1] * keys.shape[2]))
+def _slices(query: Tensor, keys: Tensor) -> Iterator[tuple[int, slice, Tensor]]:
+    """For some queries of a row at a time, tanh(q + k) with every key; the memory is one slice's, used again."""
     count = query.shape[1]
-    return [(row, slice(at, at + step)) for row in range(query.shape[0]) for at in range(0, count, step)]
-
-
-def _tanh(query: Tensor, keys: Tensor, row: int, some: slice) -> Tensor:
-    return (query[row, some].unsqueeze(1) + keys[row]).tanh_()
+    step = min(count, max(1, SLICE // (keys.shape[1] * keys.shape[2])))
+    room = query.new_empty(step, *keys.shape[1:])
+    for row in range(query.shape[0]):
+        for at in range(0, count, step):
+            asked = query[row, at : at + step]
+            pairs = torch.add(asked.unsqueeze(1), keys[row], out=room[: asked.shape[0]]).tanh_()
+            yield row, slice(at, at + step), pairs
 
 
 @part("score", "additive")

@@ -207,16 +207,13 @@ class Attention(nn.Module):
     def fused(self, query: Queries, prepared: Prepared, start: int | None = None) -> Attended:
         """PyTorch's fused kernel; the weights are computed only if someone asks for them."""
         allowed = self.scope(query, prepared, start).allowed
-        context = F.scaled_dot_product_attention(
-            query,
-            prepared.keys,
-            prepared.values,
-            attn_mask=allowed.expand(*query.shape[:-1], -1),
-            dropout_p=self.dropout if self.training else 0.0,
-            scale=self.score.scale,
-        )
+        given = (query, prepared.keys, prepared.values, allowed.expand(*query.shape[:-1], -1))
+        # The kernel is for four axes; with three PyTorch quietly goes another, slower way.
+        asked, keys, values, mask = (each.unsqueeze(1) for each in given) if query.dim() == 3 else given
+        dropout = self.dropout if self.training else 0.0
+        context = F.scaled_dot_product_attention(asked, keys, values, mask, dropout, scale=self.score.scale)
         # The kernels do not agree on a row that may look at nothing; we do.
-        context = context.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
+        context = context.reshape(*query.shape[:-1], -1).masked_fill(~allowed.any(-1, keepdim=True), 0.0)
         return Attended(context, lambda: self.choice(self.score(query, prepared.keys), allowed))
 
     def _drop(self, weights: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli import align, data, evaluate, parts, quickstart, recipe, systems, translate
+from regard.cli import align, data, evaluate, parts, quickstart, recipe, systems, train, translate
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -31,6 +31,7 @@ app.command("systems")(systems.systems)
 app.command("parts")(parts.parts)
 app.command("recipe")(recipe.recipe)
 app.add_typer(data.app, name="data")
+app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("align")(align.align)
 app.command("evaluate")(evaluate.evaluate)

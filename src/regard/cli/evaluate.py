@@ -49,7 +49,7 @@ def evaluate(
     outputs = [each.text for each in found]
     links = list(rows["links"]) if "links" in rows.column_names else None
     report = Report(
-        title=f"{model}: {corpus.name} {split}, {corpus.source} to {corpus.target}, {len(rows):,} sentences, beam {beam}",
+        title=f"{model}: {corpus.name} {split}, {corpus.source}-{corpus.target}, {len(rows):,} pairs, beam {beam}",
         scores=(bleu(outputs, references), chrf(outputs, references), exact_match(outputs, references)),
         lengths=tuple(buckets(sources, outputs, references)) if by_length or out else (),
         alignment=_aligned(translator, sources, references, gold, links),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from queue import Queue
 from threading import Thread
-from typing import BinaryIO
 
 from regard.errors import BrokenData, MissingData
 
@@ -25,7 +24,7 @@ def read_lines(path: Path | None) -> Iterator[list[str]]:
         yield from _grouped(file, str(path))
 
 
-def _grouped(file: BinaryIO, name: str) -> Iterator[list[str]]:
+def _grouped(file: Iterable[bytes], name: str) -> Iterator[list[str]]:
     lines: Queue[bytes | None] = Queue(maxsize=4 * TOGETHER)
 
     def fill() -> None:

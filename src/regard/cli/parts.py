@@ -28,9 +28,9 @@ def parts(
     for each, members in found.items():
         typer.secho(f"{each}: {KINDS[each][0]}", bold=True)
         for name, described in members.items():
-            typer.echo(f"  {name:<14}{described['about']}")
+            typer.echo(f"  {name:<20} {described['about']}")
             for setting in described["settings"]:
-                typer.echo(f"    {setting['name'] + ' = ' + setting['default']:<32}{setting['about']}")
+                typer.echo(f"    {setting['name'] + ' = ' + setting['default']:<34} {setting['about']}")
 
 
 def _described(cls: type) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists; no model is needed."""
 
 from regard.evaluate.counts import Counted, Score, count_bleu, count_chrf, count_exact
+from regard.evaluate.figure import draw_lengths
 from regard.evaluate.lengths import Bucket, by_length
 from regard.evaluate.links import AlignmentScore, Gold, aer, aer_by_sentence, read_gold_file, read_links
 from regard.evaluate.report import Report
@@ -26,6 +27,7 @@ __all__ = [
     "count_bleu",
     "count_chrf",
     "count_exact",
+    "draw_lengths",
     "exact_match",
     "read_gold_file",
     "read_links",

@@ -35,7 +35,7 @@ class AlignmentScore:
     def __str__(self) -> str:
         return (
             f"AER {self.aer:.1%}, precision {self.precision:.1%}, recall {self.recall:.1%}, "
-            f"F1 {self.f1:.1%} ({self.links:,} links)"
+            f"F1 {self.f1:.1%} ({self.links:,} {'link' if self.links == 1 else 'links'})"
         )
 
 

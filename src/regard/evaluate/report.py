@@ -53,7 +53,7 @@ class Report:
         return draw_lengths({self.title: self.lengths}, path, title=self.title)
 
     def _table(self) -> list[str]:
-        rows = [(score.name, f"{score.value:.1f}  {_interval(score)}") for score in self.scores]
+        rows = [(score.name, f"{score.value:5.1f}  {_interval(score)}") for score in self.scores]
         if self.alignment is not None:
             rows.append(("alignment", str(self.alignment)))
         if self.speed is not None:

@@ -12,7 +12,7 @@ from regard.errors import UsageError, did_you_mean
 
 # Values of a validation of which less is better.
 LOWER = frozenset({"surprise", "loss", "perplexity", "aer", "ter"})
-Reason = Literal["steps", "minutes", "patience", "data"]
+Reason = Literal["steps", "minutes", "patience"]
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,14 @@ class Saved:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: why, after how many updates and seconds, and its best score (more is better)."""
+    """How a run ended: why, after how many updates and seconds; the best value of its metric, and when that was."""
 
     reason: Reason
     number: int
     seconds: float
-    best: float | None
-    best_number: int
+    metric: str | None = None
+    best: float | None = None
+    best_number: int = 0
 
 
 Event = Step | Validated | Saved

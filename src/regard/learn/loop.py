@@ -1,27 +1,17 @@
-"""The loop of steps."""
+"""The shortest training: a model, batches, and an end. Nothing is written; see `run` for what is kept and resumed."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
-import torch
-from torch import nn
-
-from regard.learn.loss import sequence_loss
+from regard.learn.events import Step
+from regard.learn.learner import Learner
+from regard.learn.settings import Standard
 from regard.model import Model
 from regard.types import Batch
 
-
-@dataclass(frozen=True)
-class Step:
-    """What one step tells: its number, the seconds since the start, the surprise of a piece, pieces a second."""
-
-    number: int
-    seconds: float
-    surprise: float
-    speed: float
+__all__ = ["Step", "fit"]
 
 
 def fit(
@@ -35,19 +25,14 @@ def fit(
     tell: Callable[[Step], None] = lambda step: None,
 ) -> int:
     """Train until the batches, the seconds or the steps run out; say how many steps that was."""
-    optimiser = torch.optim.Adam(model.parameters(), lr=rate)
-    model.train()
-    began, pieces, number = time.monotonic(), 0, 0
-    for number, batch in enumerate(batches, 1):
-        loss = sequence_loss(model, batch)
-        optimiser.zero_grad()
-        loss.total.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimiser.step()
-        pieces += loss.pieces
+    learner = Learner(model, Standard(rate=rate, clip=clip), iter(batches))
+    began, pieces = time.monotonic(), 0
+    while (done := learner.update()) is not None:
+        pieces += done.pieces
         spent = time.monotonic() - began
-        tell(Step(number, spent, float(loss.surprise), pieces / spent))
-        if (seconds is not None and spent >= seconds) or number == steps:
+        left = None if seconds is None else max(0.0, seconds - spent)
+        tell(Step(learner.number, spent, done.surprise, pieces / spent, done.rate, done.norm, left))
+        if (seconds is not None and spent >= seconds) or learner.number == steps:
             break
     model.eval()
-    return number
+    return learner.number

@@ -110,6 +110,8 @@ def _describe(kind: Any) -> str:
             f"{_BOUNDS[type(b)][0]} {getattr(b, _BOUNDS[type(b)][1])}" for b in kind.__metadata__ if type(b) in _BOUNDS
         ]
         return " ".join((_describe(kind.__origin__), " and ".join(bounds))).strip()
+    if typing.get_origin(kind) is tuple:
+        return "a list [" + ", ".join(map(_describe, typing.get_args(kind))) + "]"
     return _WORDS.get(kind, str(kind))
 
 

@@ -30,6 +30,7 @@ class Recipe:
 
     about: About
     model: Maker
+    train: Maker
 
     def build(self, source: int, target: int) -> Any:
         """The model for `source` and `target` pieces (or channels, or labels)."""
@@ -43,11 +44,19 @@ def resolve(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     problems: list[Problem] = []
     tree = read(recipe, overrides, problems)
     about = describe(tree.entries.pop("about", None), problems)
-    tree.entries.setdefault("part", Leaf("flow", tree.where))
-    maker = check("model", tree, "", problems)
+    train = check("train", _table(tree.entries.pop("train", None), "standard", tree.where, problems), "train", problems)
+    model = check("model", _table(tree, "flow", tree.where, problems), "", problems)
     if problems:
         raise RecipeError(problems)
-    return Recipe(about, maker)
+    return Recipe(about, model, train)
+
+
+def _table(entry: Leaf | Table | None, part: str, where: str, problems: list[Problem]) -> Table:
+    """A table that need not say which part it is: there is one that goes without saying."""
+    if isinstance(entry, Leaf):
+        problems.append(Problem(entry.where, "train", "expected a table.", "Write [train] above its settings."))
+    found = entry if isinstance(entry, Table) else Table(where)
+    return Table(found.where, {"part": Leaf(part, found.where), **found.entries})
 
 
 def describe(entry: Leaf | Table | None, problems: list[Problem]) -> About:

@@ -19,7 +19,7 @@ def write(recipe: Recipe) -> str:
     for name, value in recipe.model.settings.items():
         if isinstance(value, Maker):
             lines += _table(name, value)
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_table("train", recipe.train)]) + "\n"
 
 
 def _table(key: str, maker: Maker) -> list[str]:

@@ -1,5 +1,6 @@
 """German against pairs written by hand (cases_de.tsv), each built here from its meaning."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,14 @@ from regard.data.phrasebook.meaning import (
 LINES = (Path(__file__).parent / "cases_de.tsv").read_text(encoding="utf-8").splitlines()
 CASES = {fields[0]: fields[1:] for fields in (line.split("\t") for line in LINES[1:])}
 
+i = partial(Pronoun, 1)
+you = partial(Pronoun, 2)
+he = partial(Pronoun, 3)
+she = partial(Pronoun, 3, gender="feminine")
+we = partial(Pronoun, 1, True)
+they = partial(Pronoun, 3, True)
+when, at = Subordinate, Phrase
+
 
 def the(concept, *adjectives, plural=False, **more):
     return Noun(concept, plural, adjectives=tuple(map(Adjective, adjectives)), **more)
@@ -47,32 +56,8 @@ def own(owner, concept, *adjectives, **more):
     return the(concept, *adjectives, determiner="possessive", owner=owner, **more)
 
 
-def i():
-    return Pronoun(1)
-
-
-def you():
-    return Pronoun(2)
-
-
-def he():
-    return Pronoun(3)
-
-
-def she():
-    return Pronoun(3, gender="feminine")
-
-
 def it(concept):
     return Pronoun(3, stands_for=concept)
-
-
-def we():
-    return Pronoun(1, True)
-
-
-def they():
-    return Pronoun(3, True)
 
 
 def say(*clauses, joints=(), question=None):
@@ -105,19 +90,16 @@ def that(subject, verb, tense="present"):
     return Relative("object", clause(subject, verb, tense))
 
 
-def when(conjunction, inner, front=False):
-    return Subordinate(conjunction, inner, front)
-
-
-def at(preposition, noun, front=False):
-    return Phrase(preposition, noun, front)
-
-
 MEANINGS = {
     "loved_to_eat": lambda: one(he(), "love", "imperfect", infinitive=to("eat")),
     "agreement": lambda: one(
-        the("agreement", phrase=at("about", the("european_economic_area"))), "sign", "past", None,
-        Date(month="august", year=1992), passive=True),
+        the("agreement", phrase=at("about", the("european_economic_area"))),
+        "sign",
+        "past",
+        None,
+        Date(month="august", year=1992),
+        passive=True,
+    ),
     "nominative": lambda: one(the("baker", "old"), "sleep"),
     "accusative": lambda: one(she(), "see", "present", the("man", "old")),
     "dative_feminine": lambda: one(he(), "help", "present", the("woman", "young")),
@@ -136,10 +118,10 @@ MEANINGS = {
     "possessive": lambda: one(own(i(), "sister"), "love", "present", own(she(), "dog", "small")),
     "possessive_neuter": lambda: one(own(he(), "brother"), "sell", "present", own(we(), "car")),
     "demonstrative": lambda: say(is_(this("book"), "interesting")),
-    "numeral": lambda: one(she(), "have", "present", the("cat", "big", plural=True, determiner="numeral",
-                                                         count=2)),
-    "numeral_digits": lambda: one(the("farmer"), "sell", "present", the("sheep", plural=True, count=24,
-                                                                        determiner="numeral")),
+    "numeral": lambda: one(she(), "have", "present", the("cat", "big", plural=True, determiner="numeral", count=2)),
+    "numeral_digits": lambda: one(
+        the("farmer"), "sell", "present", the("sheep", plural=True, count=24, determiner="numeral")
+    ),
     "some_mass": lambda: one(he(), "buy", "present", the("bread", determiner="some")),
     "some_plural": lambda: one(he(), "buy", "present", the("apple", plural=True, determiner="some")),
     "every": lambda: one(the("pupil", determiner="every"), "read", "present", a("book")),
@@ -150,37 +132,34 @@ MEANINGS = {
     "very": lambda: say(clause(this("church"), "be", complement=Adjective("old", very=True))),
     "freedom": lambda: one(the("soldier", plural=True), "defend", "past", bare("freedom")),
     "front_adverb": lambda: one(the("baker"), "sell", "past", the("bread"), Adverb("yesterday", front=True)),
-    "front_date": lambda: one(the("minister"), "sign", "past", the("contract"),
-                              Date(month="august", year=1992, front=True)),
-    "front_phrase": lambda: one(the("child", plural=True), "sleep", "progressive", None,
-                                at("in", the("garden"), front=True)),
+    "front_date": lambda: one(
+        the("minister"), "sign", "past", the("contract"), Date(month="august", year=1992, front=True)
+    ),
+    "front_phrase": lambda: one(
+        the("child", plural=True), "sleep", "progressive", None, at("in", the("garden"), front=True)
+    ),
     "front_clause": lambda: one(
-        he(), "open", "past", the("door"),
-        when("when", clause(the("guest", plural=True), "arrive", "past"), front=True)),
+        he(), "open", "past", the("door"), when("when", clause(the("guest", plural=True), "arrive", "past"), front=True)
+    ),
     "because": lambda: one(he(), "sleep", "present", None, when("because", is_(he(), "tired"))),
     "that": lambda: one(she(), "know", content=clause(the("train"), "arrive", "perfect")),
-    "when_present": lambda: one(the("dog"), "bark", "present", None,
-                                when("when", clause(the("postman"), "come"))),
+    "when_present": lambda: one(the("dog"), "bark", "present", None, when("when", clause(the("postman"), "come"))),
     "when_past": lambda: one(i(), "laugh", "past", None, when("when", clause(he(), "fall", "past"))),
-    "if_future": lambda: one(we(), "eat", "future", the("cake"),
-                             when("if", clause(she(), "come"), front=True)),
-    "while": lambda: one(he(), "read", "progressive", None,
-                         when("while", clause(she(), "work", "progressive"))),
-    "since": lambda: one(he(), "work", "progressive", None, when("since", is_(he(), "ill"), front=True),
-                         negative=True),
-    "who_relative": lambda: say(is_(the("man", relative=who("sell", "present", bare("bread"))),
-                                    own(i(), "uncle"))),
+    "if_future": lambda: one(we(), "eat", "future", the("cake"), when("if", clause(she(), "come"), front=True)),
+    "while": lambda: one(he(), "read", "progressive", None, when("while", clause(she(), "work", "progressive"))),
+    "since": lambda: one(he(), "work", "progressive", None, when("since", is_(he(), "ill"), front=True), negative=True),
+    "who_relative": lambda: say(is_(the("man", relative=who("sell", "present", bare("bread"))), own(i(), "uncle"))),
     "that_relative": lambda: say(is_(the("soup", relative=that(she(), "cook")), "excellent")),
     "that_masculine": lambda: say(is_(the("dog", relative=that(the("girl"), "see")), "white")),
     "whom_dative": lambda: say(is_(the("woman", relative=that(he(), "help")), a("nurse"))),
-    "relative_plural": lambda: one(he(), "know_p", "present",
-                                   the("child", plural=True, relative=who("sing", "progressive"))),
-    "where_relative": lambda: say(is_(the("city", relative=Relative("place", clause(they(), "live"))),
-                                      "beautiful")),
-    "whose_relative": lambda: one(the("boy", relative=Relative("whose", is_(the("father"), a("doctor")))),
-                                  "sleep", "progressive"),
-    "preposition_relative": lambda: say(is_(the("train", relative=that(we(), "wait_for", "progressive")),
-                                            "slow")),
+    "relative_plural": lambda: one(
+        he(), "know_p", "present", the("child", plural=True, relative=who("sing", "progressive"))
+    ),
+    "where_relative": lambda: say(is_(the("city", relative=Relative("place", clause(they(), "live"))), "beautiful")),
+    "whose_relative": lambda: one(
+        the("boy", relative=Relative("whose", is_(the("father"), a("doctor")))), "sleep", "progressive"
+    ),
+    "preposition_relative": lambda: say(is_(the("train", relative=that(we(), "wait_for", "progressive")), "slow")),
     "relative_after_verb": lambda: one(he(), "buy", "perfect", the("house", relative=that(she(), "love"))),
     "separable": lambda: one(the("mother"), "call", "present", the("doctor")),
     "separable_final": lambda: one(i(), "know", content=clause(the("train"), "arrive", "progressive")),
@@ -198,8 +177,9 @@ MEANINGS = {
     "must_not": lambda: one(you(), "must", infinitive=to("open", the("box")), negative=True),
     "could": lambda: one(she(), "can", "imperfect", infinitive=to("see", the("sea"))),
     "wanted_perfect": lambda: one(we(), "want", "perfect", infinitive=to("buy", the("house"))),
-    "two_infinitives": lambda: one(he(), "say", content=clause(they(), "want", "future",
-                                                               infinitive=to("buy", the("house")))),
+    "two_infinitives": lambda: one(
+        he(), "say", content=clause(they(), "want", "future", infinitive=to("buy", the("house")))
+    ),
     "perfekt_haben": lambda: one(he(), "lose", "perfect", own(he(), "key")),
     "perfekt_sein": lambda: one(the("guest", plural=True), "arrive", "perfect"),
     "perfekt_motion": lambda: one(she(), "go", "perfect", None, at("to", the("school"))),
@@ -214,8 +194,13 @@ MEANINGS = {
     "passive_future": lambda: one(the("house"), "sell", "future", passive=True),
     "passive_dative": lambda: one(the("man", "old"), "help", "past", passive=True),
     "passive_final": lambda: one(
-        he(), "be", "present", None, when("because", clause(the("problem"), "solve", "past", passive=True)),
-        complement=Adjective("happy")),
+        he(),
+        "be",
+        "present",
+        None,
+        when("because", clause(the("problem"), "solve", "past", passive=True)),
+        complement=Adjective("happy"),
+    ),
     "front_door": lambda: say(is_(the("front_door"), "closed")),
     "apple_juice": lambda: one(she(), "drink", "present", bare("apple_juice")),
     "nicht_object": lambda: one(he(), "read", "present", the("book"), negative=True),
@@ -223,8 +208,7 @@ MEANINGS = {
     "kein_article": lambda: one(she(), "have", "present", a("car"), negative=True),
     "kein_plural": lambda: one(they(), "buy", "present", bare("apple", "green", plural=True), negative=True),
     "nicht_adjective": lambda: say(is_(the("shop"), "open", negative=True)),
-    "nicht_place": lambda: one(the("boy"), "work", "progressive", None, at("in", the("garden")),
-                               negative=True),
+    "nicht_place": lambda: one(the("boy"), "work", "progressive", None, at("in", the("garden")), negative=True),
     "nicht_participle": lambda: one(he(), "sleep", "perfect", negative=True),
     "nicht_oft": lambda: one(he(), "drink", "present", bare("wine"), Adverb("often"), negative=True),
     "not_a_teacher": lambda: say(is_(he(), a("teacher"), negative=True)),
@@ -241,13 +225,16 @@ MEANINGS = {
     "what_for": lambda: one(you(), "wait_for", "progressive", question="what"),
     "joined_subject": lambda: one(Joined((the("baker"), own(he(), "brother"), i())), "work", "progressive"),
     "joined_you": lambda: one(Joined((you(), Name("anna"))), "dance", "progressive"),
-    "and_clause": lambda: say(clause(the("father"), "cook"), clause(the("mother"), "read", "progressive"),
-                              joints=("and",)),
+    "and_clause": lambda: say(
+        clause(the("father"), "cook"), clause(the("mother"), "read", "progressive"), joints=("and",)
+    ),
     "but_clause": lambda: say(is_(he(), "rich"), is_(he(), "happy", negative=True), joints=("but",)),
-    "so_clause": lambda: say(is_(she(), "tired", "imperfect"), clause(she(), "sleep", "past"),
-                             joints=("so",)),
-    "clause_closed": lambda: say(clause(he(), "sleep", "present", None, when("because", is_(he(), "ill"))),
-                                 clause(she(), "work", "progressive"), joints=("and",)),
+    "so_clause": lambda: say(is_(she(), "tired", "imperfect"), clause(she(), "sleep", "past"), joints=("so",)),
+    "clause_closed": lambda: say(
+        clause(he(), "sleep", "present", None, when("because", is_(he(), "ill"))),
+        clause(she(), "work", "progressive"),
+        joints=("and",),
+    ),
     "day": lambda: one(he(), "arrive", "past", None, Date(3, "may", 1992)),
     "weekday": lambda: one(we(), "travel", "future", None, Date(weekday="monday")),
     "year": lambda: one(the("church"), "build", "past", None, Date(year=1950), passive=True),
@@ -268,19 +255,18 @@ MEANINGS = {
     "with": lambda: one(Name("paul"), "sing", "progressive", None, at("with", the("child", plural=True))),
     "pronouns": lambda: one(he(), "give", "present", it("book"), recipient=she()),
     "pronoun_gender": lambda: say(is_(the("chair"), "old"), is_(it("chair"), "comfortable"), joints=("but",)),
-    "pronoun_object": lambda: say(clause(we(), "see", "present", they()),
-                                  clause(they(), "see", "present", we()), joints=("and",)),
+    "pronoun_object": lambda: say(
+        clause(we(), "see", "present", they()), clause(they(), "see", "present", we()), joints=("and",)
+    ),
     "read_to": lambda: one(the("grandmother"), "read", "present", the("story"), recipient=the("child")),
     "this_is": lambda: say(is_(This(), own(i(), "house"))),
     "these_are": lambda: say(is_(This(plural=True), own(we(), "book", plural=True))),
     "often": lambda: one(he(), "visit", "present", own(he(), "aunt"), Adverb("often")),
     "manner": lambda: one(the("secretary"), "read", "present", the("letter"), Adverb("carefully")),
-    "time_place": lambda: one(Name("anna"), "work", "past", None, at("in", the("library")),
-                              Adverb("yesterday")),
+    "time_place": lambda: one(Name("anna"), "work", "past", None, at("in", the("library")), Adverb("yesterday")),
     "watch_film": lambda: one(they(), "watch", "past", the("film")),
     "learn_alone": lambda: one(own(i(), "son"), "learn", "progressive", infinitive=to("swim")),
-    "learn_perfect": lambda: one(she(), "say",
-                                 content=clause(he(), "learn", "perfect", infinitive=to("dance"))),
+    "learn_perfect": lambda: one(she(), "say", content=clause(he(), "learn", "perfect", infinitive=to("dance"))),
     "learn_extended": lambda: one(he(), "learn", infinitive=to("drive", the("car"))),
     "to_cinema": lambda: one(we(), "go", "progressive", None, at("to", the("cinema"))),
     "reflexive_question": lambda: one(the("nurse"), "hurry", "progressive", question="yes"),
@@ -288,68 +274,102 @@ MEANINGS = {
     "keep_secret": lambda: one(he(), "keep", "present", the("secret")),
     "any": lambda: one(he(), "buy", "present", the("tomato", plural=True, determiner="some"), negative=True),
     "relative_after_nicht": lambda: one(
-        she(), "read", "present", the("book", relative=that(he(), "write", "past")), negative=True),
+        she(), "read", "present", the("book", relative=that(he(), "write", "past")), negative=True
+    ),
     "continue_final": lambda: one(she(), "know", content=clause(he(), "continue", infinitive=to("laugh"))),
-    "relative_of_subject": lambda: one(i(), "know", content=clause(the("man", relative=who("sleep")), "love",
-                                                                   "present", Name("anna"))),
+    "relative_of_subject": lambda: one(
+        i(), "know", content=clause(the("man", relative=who("sleep")), "love", "present", Name("anna"))
+    ),
     "dative_before_time": lambda: one(he(), "thank", "past", the("queen"), at("after", the("wedding"))),
-    "company_first": lambda: one(Name("anna"), "visit", "present", the("museum"),
-                                 at("with", own(she(), "brother"))),
+    "company_first": lambda: one(Name("anna"), "visit", "present", the("museum"), at("with", own(she(), "brother"))),
     "nicht_time": lambda: one(the("company"), "change", "past", the("plan"), Adverb("yesterday"), negative=True),
     "bake": lambda: one(the("grandmother"), "cook", "perfect", a("cake")),
     "by_him": lambda: one(the("letter"), "write", "past", passive=True, agent=he()),
-    "joined_recipient": lambda: one(he(), "give", "present", the("flower", plural=True),
-                                    recipient=Joined((the("nurse"), own(she(), "sister")))),
+    "joined_recipient": lambda: one(
+        he(), "give", "present", the("flower", plural=True), recipient=Joined((the("nurse"), own(she(), "sister")))
+    ),
     "with_her": lambda: one(they(), "dance", "progressive", None, at("with", we())),
-    "you_plural": lambda: one(Pronoun(2, True), "work", "progressive", None,
-                              at("with", own(Pronoun(2, True), "brother"))),
+    "you_plural": lambda: one(
+        Pronoun(2, True), "work", "progressive", None, at("with", own(Pronoun(2, True), "brother"))
+    ),
     "netherlands": lambda: one(Name("laura"), "work", "present", None, at("in", Name("netherlands"))),
     "near_paris": lambda: one(we(), "live", "present", None, at("near", Name("paris"))),
     "question_dative": lambda: one(None, "help", "past", passive=True, question="who"),
     "no_comma_lone": lambda: one(he(), "try", negative=True, infinitive=to("sleep")),
     "animal_eats": lambda: one(the("dog"), "eat", "perfect", the("meat")),
-    "animal_relative": lambda: say(is_(
-        the("sheep", plural=True, relative=who("eat", "present", the("carrot", plural=True))), "white")),
-    "cake_relative": lambda: one(he(), "like", "present", the(
-        "cake", relative=who("cook", "past", passive=True, agent=Name("emma")))),
+    "animal_relative": lambda: say(
+        is_(the("sheep", plural=True, relative=who("eat", "present", the("carrot", plural=True))), "white")
+    ),
+    "cake_relative": lambda: one(
+        he(), "like", "present", the("cake", relative=who("cook", "past", passive=True, agent=Name("emma")))
+    ),
     "plane": lambda: one(the("plane", plural=True), "depart", "perfect"),
-    "when_repeated": lambda: one(she(), "laugh", "past", None, when(
-        "when", clause(he(), "sing", "past", a("song"), Adverb("sometimes")))),
+    "when_repeated": lambda: one(
+        she(), "laugh", "past", None, when("when", clause(he(), "sing", "past", a("song"), Adverb("sometimes")))
+    ),
     "hither": lambda: one(the("postman"), "come", "perfect", None, Adverb("here")),
     "thither": lambda: one(they(), "go", "present", None, Adverb("there"), negative=True),
     "here": lambda: one(own(i(), "brother"), "be", "present", None, Adverb("here"), negative=True),
     "nicht_before_infinitive": lambda: one(
-        she(), "promise", "past", None, at("in", Name("hamburg")), Adverb("yesterday"), negative=True,
-        infinitive=to("laugh")),
+        she(),
+        "promise",
+        "past",
+        None,
+        at("in", Name("hamburg")),
+        Adverb("yesterday"),
+        negative=True,
+        infinitive=to("laugh"),
+    ),
     "from_restaurant": lambda: one(he(), "come", "present", None, at("from", the("restaurant"))),
     "light_pronoun": lambda: one(a("secretary"), "save", "past", he(), Adverb("yesterday", front=True)),
     "heavy_pronoun": lambda: one(the("secretary"), "save", "past", they(), Adverb("yesterday", front=True)),
     "wait_for": lambda: one(the("girl"), "wait_for", "progressive", own(it("girl"), "friend")),
-    "child": lambda: one(the("child"), "believe",
-                         content=clause(it("child"), "rest", "perfect")),
+    "child": lambda: one(the("child"), "believe", content=clause(it("child"), "rest", "perfect")),
     "child_owner": lambda: one(the("child"), "throw", "progressive", own(it("child"), "ball")),
-    "girl": lambda: say(clause(the("girl"), "sleep"), is_(Pronoun(3, False, "feminine", "girl"), "tired"),
-                        joints=("but",)),
+    "girl": lambda: say(
+        clause(the("girl"), "sleep"), is_(Pronoun(3, False, "feminine", "girl"), "tired"), joints=("but",)
+    ),
     "moon": lambda: one(the("moon"), "shine", "past"),
     "valley": lambda: one(we(), "cross", "perfect", the("valley")),
-    "where_travel": lambda: one(she(), "travel", "past", question="where"),
+    "wash_plates": lambda: one(a("child"), "wash", "perfect", the("plate", plural=True)),
+    "rope": lambda: one(she(), "cut", "past", the("rope")),
+    "no_child": lambda: one(he(), "give", "present", the("knife"), recipient=a("child"), negative=True),
+    "no_knife": lambda: one(he(), "give", "present", a("knife"), recipient=a("child"), negative=True),
+    "lost": lambda: one(the("bag"), "lose", "past", passive=True),
+    "lost_perfect": lambda: one(
+        she(), "know", content=clause(the("key", plural=True), "lose", "perfect", passive=True)
+    ),
+    "lost_by": lambda: one(the("ring"), "lose", "past", passive=True, agent=Name("anna")),
+    "love_negated": lambda: one(the("teacher"), "love", negative=True, infinitive=to("dance")),
+    "there_early": lambda: one(own(i(), "mother"), "work", "past", None, at("with", a("dancer")), Adverb("there")),
+    "here_with_object": lambda: one(
+        he(), "mend", "present", bare("engine", plural=True), Adverb("quickly"), Adverb("here")
+    ),
+    "thither_late": lambda: one(we(), "go", "past", None, at("with", Name("anna")), Adverb("there")),
     "use_flour": lambda: one(the("cook"), "use", "past", the("flour")),
     "pick_mushrooms": lambda: one(he(), "pick", "past", bare("mushroom", plural=True)),
     "announce_that": lambda: one(he(), "announce", "past", content=clause(she(), "sleep", "imperfect")),
     "announce_event": lambda: one(they(), "announce", "past", the("wedding")),
     "place_of_infinitive": lambda: one(
-        she(), "decide", "past", None, Adverb("yesterday"),
-        infinitive=to("paint", the("bench"), adverbials=(at("in", the("park")),))),
+        she(),
+        "decide",
+        "past",
+        None,
+        Adverb("yesterday"),
+        infinitive=to("paint", the("bench"), adverbials=(at("in", the("park")),)),
+    ),
     "company_of_infinitive": lambda: one(
-        he(), "say", content=clause(they(), "try", infinitive=to("sing", adverbials=(at("with", we()),)))),
+        he(), "say", content=clause(they(), "try", infinitive=to("sing", adverbials=(at("with", we()),)))
+    ),
 }
 
 
 def example(sentence):
     """The pair as the phrasebook would give it."""
     source, target = english.realise(sentence), german.realise(sentence)
-    return Example(" ".join(word.text for word in source), " ".join(word.text for word in target),
-                   *links(source, target))
+    return Example(
+        " ".join(word.text for word in source), " ".join(word.text for word in target), *links(source, target)
+    )
 
 
 def test_every_case_has_a_meaning_and_every_meaning_a_case():

@@ -95,15 +95,11 @@ VERBS = [
     (Verb("sammeln"), "sammle sammelst sammelt sammeln sammelt sammeln", "sammelte", "gesammelt"),
     (Verb("wandern"), "wandere wanderst wandert wandern wandert wandern", "wanderte", "gewandert"),
     (Verb("besuchen"), "besuche besuchst besucht besuchen besucht besuchen", "besuchte", "besucht"),
-    (Verb("reparieren"), "repariere reparierst repariert reparieren repariert reparieren", "reparierte",
-     "repariert"),
+    (Verb("reparieren"), "repariere reparierst repariert reparieren repariert reparieren", "reparierte", "repariert"),
     (Verb("lesen", "liest", "las", "gelesen"), "lese liest liest lesen lest lesen", "las", "gelesen"),
-    (Verb("halten", "hält", "hielt", "gehalten"), "halte hältst hält halten haltet halten", "hielt",
-     "gehalten"),
-    (Verb("ein|laden", "lädt", "lud", "eingeladen"), "lade lädst lädt laden ladet laden", "lud",
-     "eingeladen"),
-    (Verb("nehmen", "nimmt", "nahm", "genommen"), "nehme nimmst nimmt nehmen nehmt nehmen", "nahm",
-     "genommen"),
+    (Verb("halten", "hält", "hielt", "gehalten"), "halte hältst hält halten haltet halten", "hielt", "gehalten"),
+    (Verb("ein|laden", "lädt", "lud", "eingeladen"), "lade lädst lädt laden ladet laden", "lud", "eingeladen"),
+    (Verb("nehmen", "nimmt", "nahm", "genommen"), "nehme nimmst nimmt nehmen nehmt nehmen", "nahm", "genommen"),
     (Verb("auf|machen"), "mache machst macht machen macht machen", "machte", "aufgemacht"),
     (SEIN, "bin bist ist sind seid sind", "war", "gewesen"),
     (HABEN, "habe hast hat haben habt haben", "hatte", "gehabt"),
@@ -118,12 +114,15 @@ def test_verbs_conjugate(verb, present, preterite, participle):
     assert conjugation.participle(verb) == participle
 
 
-@pytest.mark.parametrize(("verb", "expected"), [
-    (Verb("rufen", "", "rief"), "rief riefst rief riefen rieft riefen"),
-    (Verb("finden", "", "fand"), "fand fandest fand fanden fandet fanden"),
-    (Verb("bringen", "", "brachte"), "brachte brachtest brachte brachten brachtet brachten"),
-    (Verb("kaufen"), "kaufte kauftest kaufte kauften kauftet kauften"),
-])
+@pytest.mark.parametrize(
+    ("verb", "expected"),
+    [
+        (Verb("rufen", "", "rief"), "rief riefst rief riefen rieft riefen"),
+        (Verb("finden", "", "fand"), "fand fandest fand fanden fandet fanden"),
+        (Verb("bringen", "", "brachte"), "brachte brachtest brachte brachten brachtet brachten"),
+        (Verb("kaufen"), "kaufte kauftest kaufte kauften kauftet kauften"),
+    ],
+)
 def test_preterite_persons(verb, expected):
     assert " ".join(conjugation.preterite(verb, person) for person in PERSONS) == expected
 
@@ -133,7 +132,18 @@ def test_zu_stands_inside_a_separable_verb():
     assert conjugation.zu_infinitive(Verb("essen")) == ("zu", "essen")
 
 
-@pytest.mark.parametrize(("value", "word"), [(2, "zwei"), (12, "zwölf"), (16, "sechzehn"), (17, "siebzehn"),
-                                             (20, "zwanzig"), (21, "21"), (30, "dreißig"), (1992, "1992")])
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        (2, "zwei"),
+        (12, "zwölf"),
+        (16, "sechzehn"),
+        (17, "siebzehn"),
+        (20, "zwanzig"),
+        (21, "21"),
+        (30, "dreißig"),
+        (1992, "1992"),
+    ],
+)
 def test_numbers(value, word):
     assert number(value) == word

@@ -11,8 +11,9 @@ MARKS = (",", ".", "?")
 CONTRACTED = {("in", "das"), ("zu", "dem"), ("zu", "der"), ("von", "dem"), ("an", "das")}  # ins, zum, zur ...
 
 
-@pytest.mark.parametrize("name", ["nouns", "verbs", "adjectives", "adverbs", "prepositions", "conjunctions",
-                                  "countries", "months"])
+@pytest.mark.parametrize(
+    "name", ["nouns", "verbs", "adjectives", "adverbs", "prepositions", "conjunctions", "countries", "months"]
+)
 def test_every_concept_has_a_german_row(name):
     assert table(f"german/{name}").keys() == table(name).keys()
 

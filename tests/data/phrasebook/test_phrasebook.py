@@ -26,6 +26,7 @@ def source_texts(count: int, **asked) -> list[str]:
 
 # -- the lexicon -----------------------------------------------------------------------------------------------
 
+
 def test_it_is_as_large_as_promised():
     assert len(table("nouns")) >= 300
     assert len(table("adjectives")) >= 120
@@ -48,8 +49,12 @@ def test_every_language_speaks_the_same_parts_of_a_concept(name, column):
 
 
 def test_every_class_that_is_named_has_members():
-    for name, columns in (("verbs", ("subjects", "objects")), ("adjectives", ("classes", "except")),
-                          ("prepositions", ("classes",)), ("completions", ("heads", "classes"))):
+    for name, columns in (
+        ("verbs", ("subjects", "objects")),
+        ("adjectives", ("classes", "except")),
+        ("prepositions", ("classes",)),
+        ("completions", ("heads", "classes")),
+    ):
         for row in table(name).values():
             for column in columns:
                 assert not row[column] or members(row[column]), (name, row)
@@ -72,6 +77,7 @@ def test_forms_with_marks():
 
 
 # -- links -----------------------------------------------------------------------------------------------------
+
 
 def test_links_by_hand():
     one, two = Noun("dog"), Noun("cat")
@@ -102,6 +108,7 @@ def check_links(example: Example) -> None:
 
 # -- generation ------------------------------------------------------------------------------------------------
 
+
 def test_the_same_seed_gives_the_same_pairs():
     assert list(generate("fr", size=200, seed=4)) == list(generate("fr", size=200, seed=4))
     assert source_texts(200, seed=4) != source_texts(200, seed=5)
@@ -117,8 +124,10 @@ def test_no_sentence_comes_twice_in_one_call():
 
 
 def test_splits_share_no_sentence_whatever_the_seed():
-    found = {split: set(source_texts(size, seed=seed, split=split, longest=6))
-             for seed, (split, size) in enumerate({"train": 600, "val": 40, "test": 40}.items())}
+    found = {
+        split: set(source_texts(size, seed=seed, split=split, longest=6))
+        for seed, (split, size) in enumerate({"train": 600, "val": 40, "test": 40}.items())
+    }
     assert set(found) == set(SPLITS)
     assert not found["train"] & found["val"]
     assert not found["train"] & found["test"]
@@ -144,8 +153,9 @@ def test_it_can_say_more_than_ten_million_sentences():
     Each of the two nouns may be singular (the, a, this) or plural (the, these, several): six ways.
     """
     plain_nouns = {noun for noun in COUNTED if not KINDS[noun] & {"family", "spouse"}}
-    pairs = sum(len(verb.subjects & plain_nouns) * len(plain_nouns.intersection(verb.objects))
-                for verb in FRAMES["transitive"])
+    pairs = sum(
+        len(verb.subjects & plain_nouns) * len(plain_nouns.intersection(verb.objects)) for verb in FRAMES["transitive"]
+    )
     assert pairs * 6 * 6 * 3 > 10_000_000
 
 
@@ -162,8 +172,10 @@ def test_ask_for_more_than_there_are(monkeypatch):
         list(generate("fr", size=10**6, shortest=3, longest=3))
 
 
-@pytest.mark.parametrize("asked", [{"size": -1}, {"size": 1, "shortest": 2}, {"size": 1, "longest": 61},
-                                   {"size": 1, "shortest": 9, "longest": 8}])
+@pytest.mark.parametrize(
+    "asked",
+    [{"size": -1}, {"size": 1, "shortest": 2}, {"size": 1, "longest": 61}, {"size": 1, "shortest": 9, "longest": 8}],
+)
 def test_impossible_wishes_are_refused(asked):
     with pytest.raises(UsageError, match="3 <= shortest <= longest <= 60"):
         generate("fr", **asked)

@@ -11,6 +11,7 @@ from regard.data.phrasebook.meaning import (
     Adverb,
     Adverbial,
     Joined,
+    Name,
     Noun,
     NounPhrase,
     Phrase,
@@ -18,7 +19,7 @@ from regard.data.phrasebook.meaning import (
     Tense,
     This,
 )
-from regard.data.phrasebook.vocabulary import FREQUENCY, GROUP, MANNERS, PLACE_ADVERBS, SEX, VerbUse
+from regard.data.phrasebook.vocabulary import FREQUENCY, GROUP, MANNERS, NAME_LIST, PEOPLE, PLACE_ADVERBS, SEX, VerbUse
 
 Time = Literal["past", "present", "future"]
 
@@ -35,6 +36,8 @@ class Plan:
     about: str | None = None  # the noun concept that the given subject stands for
     question: bool = False
     busy: bool = False  # something must go on: no stative verbs
+    doing: str | None = None  # the verb that the noun phrase being drawn goes with
+    named: frozenset[str] = frozenset()  # the people that earlier clauses speak of
     said: frozenset[str] = frozenset()  # groups of adjectives already said of the subject
 
 
@@ -57,12 +60,12 @@ class Circumstances(Draw):
         if verb.stative:
             return "present"
         if verb.event:
-            return "perfect" if self.chance(0.5) else "present"
+            return "perfect" if "unwilled" in verb.traits or self.chance(0.5) else "present"
         kind = self.random()
         return "present" if kind < 0.5 else "progressive" if kind < 0.75 else "perfect"
 
     def adverbials(
-        self, verb: VerbUse, tense: Tense, room: int, negative: bool, subject: NounPhrase
+        self, verb: VerbUse, tense: Tense, room: int, negative: bool, subject: NounPhrase, plan: Plan
     ) -> tuple[Adverbial, ...]:
         """How, with whom, for whom, where and when, in this order, as far as there is room."""
         found: list[Adverbial] = []
@@ -73,25 +76,51 @@ class Circumstances(Draw):
             found.append(Adverb(self.pick(MANNERS[verb.concept])))
             room -= 1
         if busy and room >= 3 and is_person(subject) and self.chance(0.25):
-            found += self.people(verb, subject)
+            found += self.people(verb, subject, plan)
             room -= 3 * len(found)
-        free = room >= 3 and not verb.stative and "placeless" not in verb.traits and is_person(subject)
+        bound = "placeless" in verb.traits or verb.stative or verb.frames & {"infinitive", "modal"}
+        free = room >= 3 and not bound and is_person(subject)
         if verb.frames & {"motion", "place"} or (free and self.chance(0.4)):
             found.append(self.place_or_there(verb))
             room -= 3
         if room >= 1 and self.chance(0.6) and not any(is_timed(item) for item in found):
             when = self.when(verb, tense, negative)
             if when is not None:
-                found.append(replace(when, front=self.chance(0.25)))
+                found.append(replace(when, front=True) if self.chance(0.25) else when)
         return tuple(found)
 
-    def people(self, verb: VerbUse, subject: NounPhrase) -> list[Adverbial]:
+    def doer(self, verb: VerbUse) -> str:
+        """Who can do it, more often than not one of whom it is expected: the baker sells bread."""
+        return self.pick(verb.typical if verb.typical and self.chance(0.6) else verb.subject_list)
+
+    def name(self, plan: Plan) -> Name:
+        """Somebody by name, who is none of those named already."""
+        name = self.pick(NAME_LIST)
+        while name in plan.named:
+            name = self.pick(NAME_LIST)
+        return Name(name)
+
+    def pair(self, plan: Plan) -> Joined:
+        """Two or three people: Anna and my brother; the baker, his wife and I."""
+        first, second = self.name(plan), self.name(plan)
+        other = self.pick(PEOPLE)
+        third = Noun(other, determiner=self.plain_determiner(other), owner=Pronoun(1))
+        if first.concept == second.concept:
+            return Joined((third, first))
+        return Joined((first, second, third)) if self.chance(0.3) else Joined((first, second))
+
+    def people(self, verb: VerbUse, subject: NounPhrase, plan: Plan) -> list[Adverbial]:
         """for my sister, where it does somebody good; with Anna, unless others take part already."""
         if "benefit" in verb.traits:
-            return [Phrase("for", self.person(0, subject))]
-        if verb.frames & {"give", "infinitive", "modal"} or "man" in verb.objects:
+            return [Phrase("for", self.person(0, subject, plan.named))]
+        if (
+            not verb.willed
+            or "alone" in verb.traits
+            or verb.frames & {"give", "infinitive", "modal"}
+            or "man" in verb.objects
+        ):
             return []
-        return [Phrase("with", self.company(subject))]
+        return [Phrase("with", self.company(subject, plan))]
 
     def place_or_there(self, verb: VerbUse) -> Adverbial:
         """Where: a place, or here and there; nobody goes here."""
@@ -99,10 +128,10 @@ class Circumstances(Draw):
             return self.where(verb)
         return Adverb("there" if "motion" in verb.frames else self.pick(PLACE_ADVERBS))
 
-    def company(self, subject: NounPhrase) -> NounPhrase:
+    def company(self, subject: NounPhrase, plan: Plan) -> NounPhrase:
         """with Anna, with her."""
         pronoun = self.other_pronoun(subject) if self.chance(0.3) else None
-        return pronoun or self.person(0, subject)
+        return pronoun or self.person(0, subject, plan.named)
 
     def other_pronoun(self, subject: NounPhrase) -> Pronoun | None:
         """me, you, him, her, us, them: plainly somebody else than the subject."""
@@ -121,8 +150,11 @@ def groups_said(phrase: NounPhrase | Adjective | None) -> frozenset[str]:
     """The groups of the adjectives in a phrase: colour, size ... so that nothing is both big and tiny."""
     if isinstance(phrase, Adjective):
         return frozenset((GROUP[phrase.concept],))
-    adjectives = phrase.adjectives if isinstance(phrase, Noun) else ()
-    return frozenset(GROUP[adjective.concept] for adjective in adjectives)
+    if not isinstance(phrase, Noun):
+        return frozenset()
+    said = {GROUP[adjective.concept] for adjective in phrase.adjectives}
+    complement = phrase.relative.clause.complement if phrase.relative is not None else None
+    return frozenset(said | {GROUP[complement.concept]} if isinstance(complement, Adjective) else said)
 
 
 def is_plain(phrase: NounPhrase) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 from regard.data.phrasebook.circumstances import (
     Circumstances,
@@ -11,6 +10,18 @@ from regard.data.phrasebook.circumstances import (
     groups_said,
     is_plain,
     is_timed,
+)
+from regard.data.phrasebook.fitting import (
+    CHANGING,
+    PERSON,
+    deeds,
+    had,
+    in_general,
+    is_deniable,
+    known,
+    suits,
+    verbs_of,
+    without,
 )
 from regard.data.phrasebook.meaning import (
     Adjective,
@@ -47,47 +58,12 @@ from regard.data.phrasebook.vocabulary import (
     members,
 )
 
-PERSON = "man"  # stands for any person where only the class matters
 ACTIVE_FRAMES = (
     ("transitive",) * 9 + ("intransitive",) * 3 + ("give", "copula") * 2 + ("motion", "infinitive", "modal", "become")
 )
 MOVABLE = frozenset(members("person pet livestock small fruit"))
-LASTING = frozenset({"colour", "shape", "size", "nation", "age", "weight", "feel", "strength", "worth", "wit", "speed"})
-MANY = frozenset({"many", "several", "numeral"})
-UNKNOWN = frozenset({"indefinite", "every", "numeral", "many"})
+LASTING = frozenset({"colour", "shape", "nation", "size", "age", "door", "blind", "deaf"})  # nobody seems blue
 PERSON_ONLY = frozenset({"give", "motion", "infinitive", "modal", "become"})
-
-
-@cache
-def verbs_of(frame: str, subject: str | None, ongoing: bool) -> tuple[VerbUse, ...]:
-    """The verbs of a frame with this noun as subject; `ongoing` leaves out what happens at once."""
-    return tuple(
-        verb for verb in FRAMES[frame] if (subject is None or subject in verb.subjects) and not (ongoing and verb.event)
-    )
-
-
-@cache
-def deeds(frame: str, trait: str | None = None) -> tuple[VerbUse, ...]:
-    """What a person may decide to do, of this frame and with this trait."""
-    return tuple(
-        verb
-        for verb in verbs_of(frame, PERSON, True)
-        if verb.willed and "place" not in verb.frames and (trait is None or trait in verb.traits)
-    )
-
-
-def in_general(noun: Noun) -> Noun:
-    """apples, the film: what somebody loves or hates is a kind, or known to all."""
-    if KINDS[noun.concept] & {"food", "animal", "clothing"} and noun.concept in COUNTED and noun.relative is None:
-        return replace(noun, plural=True, determiner="none", count=1)
-    if noun.determiner in ("indefinite", "some", *MANY):
-        return replace(noun, determiner="none" if "mass" in KINDS[noun.concept] else "definite", count=1)
-    return noun
-
-
-def known(noun: Noun) -> Noun:
-    """the house rather than a house: what one describes is known."""
-    return replace(noun, determiner="definite", count=1) if noun.determiner in UNKNOWN else noun
 
 
 class Composer(Circumstances):
@@ -117,13 +93,14 @@ class Composer(Circumstances):
     def active(self, plan: Plan, frame: str) -> Clause:
         """A clause whose subject does something."""
         verbs = verbs_of(frame, plan.about, plan.tense in ("imperfect", "progressive"))
-        if plan.busy or plan.time == "future":
+        if plan.busy:
             verbs = tuple(verb for verb in verbs if not verb.stative)
-        if not verbs and plan.busy:
-            return self.active(replace(plan, subject=None, about=None), frame)
+        if plan.time == "future":
+            verbs = tuple(verb for verb in verbs if verb.willed or PERSON not in verb.subjects)
         if not verbs:
             return self.described(plan)
         verb = self.pick(verbs)
+        plan = replace(plan, doing=verb.concept)
         extra = max(0, plan.length - 5)
         for_subject = self.below(extra + 1) if plan.subject is None and self.chance(0.6) else 0
         extra -= for_subject
@@ -132,14 +109,14 @@ class Composer(Circumstances):
         tense = self.settle(verb, plan)
         negative = self.chance(0.1) and is_plain(subject) and not plan.busy
         object_, recipient = self.objects(verb, frame, subject, plan, for_object)
-        if isinstance(object_, Joined) or (isinstance(object_, Noun) and object_.determiner in MANY):
-            negative = False
+        negative = negative and (is_deniable(object_) or verb.concept == "have") and "affirmed" not in verb.traits
         infinitive = None
         if frame in ("infinitive", "modal"):
             negative = negative and verb.concept != "must"
             infinitive = self.infinitive(verb, subject, plan, extra)
         room = 0 if isinstance(object_, Noun) and object_.relative is not None else extra - for_object
-        adverbials = self.adverbials(verb, tense, room, negative, subject)
+        lingering = infinitive is not None and not verb.event
+        adverbials = () if lingering else self.adverbials(verb, tense, room, negative, subject, plan)
         if plan.busy:
             adverbials = tuple(item for item in adverbials if not is_timed(item))
         if plan.depth > 0:
@@ -168,7 +145,7 @@ class Composer(Circumstances):
             pronoun = self.other_pronoun(subject)
             if pronoun is not None:
                 return object_, pronoun
-        return object_, self.person(0, subject)
+        return object_, self.person(0, subject, plan.named)
 
     def subject(self, verb: VerbUse, room: int, plan: Plan) -> NounPhrase:
         """Somebody or something that can do it."""
@@ -177,38 +154,25 @@ class Composer(Circumstances):
             if kind < 0.22 or plan.length < 4:
                 return self.pronoun()
             if kind < 0.36:
-                return Name(self.pick(NAME_LIST))
+                return self.name(plan)
             if kind < 0.42 and room >= 3:
-                return self.pair()
+                return self.pair(plan)
         return self.described_noun(self.doer(verb), room, plan, as_subject=True)
 
-    def doer(self, verb: VerbUse) -> str:
-        """Who can do it, more often than not one of whom it is expected: the baker sells bread."""
-        return self.pick(verb.typical if verb.typical and self.chance(0.6) else verb.subject_list)
-
-    def someone(self, room: int, plan: Plan, others: frozenset[str] = frozenset()) -> Plan:
-        """The plan with a person as its subject who is none of the others."""
+    def someone(self, room: int, plan: Plan) -> Plan:
+        """The plan with a person as its subject who is none of those named already."""
         kind = self.random()
         if kind < 0.15:
             return replace(plan, subject=Pronoun(2) if self.chance(0.3) else Pronoun(1, self.chance(0.4)), about=PERSON)
         if kind < 0.45:
-            name = self.pick(NAME_LIST)
-            while name in others:
-                name = self.pick(NAME_LIST)
-            return replace(plan, subject=Name(name), about=PERSON)
+            return replace(plan, subject=self.name(plan), about=PERSON)
         concept = self.pick(PEOPLE)
-        while concept in others:
+        while concept in plan.named:
             concept = self.pick(PEOPLE)
-        return replace(plan, subject=self.described_noun(concept, room, plan, as_subject=True), about=concept)
-
-    def pair(self) -> Joined:
-        """Two or three people: Anna and my brother; the baker, his wife and I."""
-        first, second = Name(self.pick(NAME_LIST)), Name(self.pick(NAME_LIST))
-        other = self.pick(PEOPLE)
-        third = Noun(other, determiner=self.plain_determiner(other), owner=Pronoun(1))
-        if first.concept == second.concept:
-            return Joined((third, first))
-        return Joined((first, second, third)) if self.chance(0.3) else Joined((first, second))
+        subject = self.described_noun(concept, room, plan, as_subject=True)
+        if subject.determiner == "every" or plan.depth > 0:
+            subject = known(subject)
+        return replace(plan, subject=subject, about=concept)
 
     def object(self, verb: VerbUse, subject: NounPhrase, plan: Plan, room: int) -> NounPhrase:
         """Something it can be done to, other than the subject."""
@@ -216,18 +180,24 @@ class Composer(Circumstances):
             pronoun = self.other_pronoun(subject)
             if pronoun is not None:
                 return pronoun
-            return self.person(room, subject)
+            return self.person(room, subject, plan.named)
         concept = self.pick(verb.objects)
-        while isinstance(subject, Noun) and subject.concept == concept:
+        while not suits(concept, subject):
             concept = self.pick(verb.objects)
-        first = self.described_noun(concept, room, plan, subject=subject)
+        first = without(self.described_noun(concept, room, plan, subject=subject), verb.barred)
         if "plural" in verb.traits and not first.plural:
             return replace(first, plural=True, determiner="definite")
+        if "bulk" in verb.traits:
+            return Noun(concept, concept in COUNTED, "none")
+        if "generic" in verb.traits:
+            return in_general(first)
+        if verb.concept == "have":
+            return had(first)
         if room >= 3 and first.relative is None and self.chance(0.2):
             other = self.pick(verb.objects)
-            if other != concept and KINDS[other] & KINDS[concept]:
+            if other != concept and KINDS[other] & KINDS[concept] and suits(other, subject):
                 return Joined((first, self.noun(other, 0, subject)), "or" if self.chance(0.15) else "and")
-        return in_general(first) if "generic" in verb.traits else first
+        return first
 
     def described_noun(
         self, concept: str, room: int, plan: Plan, subject: NounPhrase | None = None, as_subject: bool = False
@@ -243,9 +213,12 @@ class Composer(Circumstances):
         return self.noun(concept, room, subject, as_subject, relative, plural)
 
     def infinitive(self, ruling: VerbUse, subject: NounPhrase, plan: Plan, room: int) -> Clause:
-        """to eat an apple: something a person decides to do and that takes a while; what is learned is a skill."""
-        frame = "transitive" if self.chance(0.7) else "intransitive"
-        skill = "means" if ruling.concept in ("learn", "can") else None
+        """to eat an apple: something a person decides to do and that takes a while; what is learned is a skill.
+
+        What one can do has an object: French tells a skill (sait nager) from what is possible (peut ouvrir la porte).
+        """
+        frame = "transitive" if ruling.concept == "can" or self.chance(0.7) else "intransitive"
+        skill = "means" if ruling.concept == "learn" else None
         verb = self.pick(deeds(frame, skill))
         if frame == "intransitive":
             return Clause(None, verb.concept)
@@ -262,15 +235,16 @@ class Composer(Circumstances):
         if subject is None:
             people = self.chance(0.5)
             concept = self.pick(PEOPLE if people or verb.concept == "remain" else DESCRIBED)
-            subject = known(self.described_noun(concept, min(3, plan.length - 4), plan, as_subject=True))
+            subject = self.described_noun(concept, min(3, plan.length - 4), plan, as_subject=True)
             about = concept
             if people and self.chance(0.5):
                 subject = self.pronoun() if self.chance(0.5) else Name(self.pick(NAME_LIST))
                 about = None
         about = about or PERSON
+        subject = known(subject) if isinstance(subject, Noun) else subject
         if plan.length >= 5 and not plan.question and about in MOVABLE and self.chance(0.15):
             return self.located(subject, about, plan)
-        if about not in VERBS["remain"].subjects and verb.concept == "remain":
+        if (about not in VERBS["remain"].subjects and verb.concept == "remain") or plan.time == "future":
             verb = VERBS["be"]
         worker = self.profession(subject, about) if self.chance(0.2) else None
         if worker is not None:
@@ -278,11 +252,12 @@ class Composer(Circumstances):
             verb = VERBS["become"] if changing else VERBS["be"]
             return Clause(subject, verb.concept, self.settle(verb, plan), complement=worker)
         taken = plan.said | groups_said(subject)
-        if verb.concept != "be" or plan.time == "future":
+        if verb.concept == "seem":
             taken |= LASTING
         choices = [word for word in PREDICATES[about] if GROUP[word] not in taken]
-        if not choices:
-            return self.active(replace(plan, subject=None, about=None), "transitive")
+        if verb.concept == "remain" or plan.time == "future" or plan.named:
+            choices = [word for word in choices if GROUP[word] in CHANGING]
+        choices = choices or list(PREDICATES[about])
         tense = self.settle(verb, plan)
         tense = tense if tense not in ("progressive", "perfect") else "present"
         if tense == "imperfect" and not verb.stative:
@@ -319,7 +294,7 @@ class Composer(Circumstances):
     def pointing(self, plan: Plan) -> Clause:
         """this is my house, these are old books."""
         concept = self.pick(members("thing building volume pet family"))
-        plural = "pair" in KINDS[concept] or self.chance(0.3)
+        plural = "plenty" in KINDS[concept] or self.chance(0.3)
         noun = self.noun(concept, plan.length - 5, plural=plural)
         if noun.determiner != "possessive" and noun.of is None and noun.phrase is None:
             noun = replace(noun, determiner="none" if plural else "indefinite", count=1)
@@ -330,7 +305,11 @@ class Composer(Circumstances):
         verb = self.pick(FRAMES["passive"])
         extra = max(0, plan.length - 5)
         for_subject = self.below(extra + 1)
+        plan = replace(plan, doing=verb.concept)
         subject = self.described_noun(self.pick(verb.objects), for_subject, plan, as_subject=True)
+        subject = without(subject, verb.barred)
+        if subject.determiner == "indefinite":
+            subject = replace(subject, determiner="definite")
         tense: Tense = plan.time
         if tense == "present":
             tense = "perfect"
@@ -359,15 +338,16 @@ class Composer(Circumstances):
     def relative(self, concept: str, plural: bool, room: int, plan: Plan) -> Relative | None:
         """A relative clause about this noun that fits into the room, if its kind can have one."""
         kind = self.random()
-        inner = Plan(room - 1, plan.time if self.chance(0.6) else "past", plan.depth + 1)
+        past = plan.time == "past" or self.chance(0.4)
+        inner = Plan(room - 1, "past" if past else "present", plan.depth + 1, doing=plan.doing)
         if kind < 0.25 and concept in PLACES["in"] + PLACES["at"]:
             return self.place_relative(inner)
         if kind < 0.5:
             return self.subject_relative(concept, plural, inner)
         if kind < 0.85 and concept in TAKING:
             return self.object_relative(concept, inner)
-        if concept in PEOPLE and not KINDS[concept] & {"family"}:
-            return self.whose_relative(inner)
+        if concept in PEOPLE and not plural and "family" not in KINDS[concept]:
+            return self.whose_relative(concept, inner)
         return None
 
     def subject_relative(self, concept: str, plural: bool, plan: Plan) -> Relative:
@@ -379,12 +359,16 @@ class Composer(Circumstances):
 
     def object_relative(self, concept: str, plan: Plan) -> Relative | None:
         """that the baker sells."""
-        verbs = [verb for verb in TAKING[concept] if PERSON in verb.subjects]
+        verbs = [
+            verb
+            for verb in TAKING[concept]
+            if PERSON in verb.subjects and not verb.stative and verb.concept != plan.doing
+        ]
         if not verbs:
             return None
         verb = self.pick(verbs)
         subject = self.subject(verb, 0, plan)
-        while isinstance(subject, Noun) and subject.concept == concept:
+        while isinstance(subject, Noun) and (subject.concept == concept or not SEX[subject.concept]):
             subject = self.subject(verb, 0, plan)
         tense = self.tense(verb, plan.time)
         return Relative("object", Clause(subject, verb.concept, tense))
@@ -395,10 +379,11 @@ class Composer(Circumstances):
         tense = self.tense(verb, plan.time)
         return Relative("place", Clause(self.subject(verb, 0, plan), verb.concept, tense))
 
-    def whose_relative(self, plan: Plan) -> Relative:
-        """whose brother sells bread."""
+    def whose_relative(self, owner: str, plan: Plan) -> Relative:
+        """whose brother sells bread; children have no sons."""
         concept = self.pick(members("family"))
-        owned = Noun(concept)
-        clause = self.clause(replace(plan, subject=owned, about=concept))
+        while "younger" in KINDS[concept] and "adult" not in KINDS[owner]:
+            concept = self.pick(members("family"))
+        clause = self.clause(replace(plan, subject=Noun(concept), about=concept))
         kept = tuple(replace(item, front=False) for item in clause.adverbials)
         return Relative("whose", replace(clause, adverbials=kept))

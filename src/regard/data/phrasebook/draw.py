@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from regard.data.phrasebook.meaning import (
     Adverbial,
     Date,
     Determiner,
+    Gender,
     Joined,
     Name,
     Noun,
@@ -30,6 +32,7 @@ from regard.data.phrasebook.vocabulary import (
     COMPLETIONS,
     COUNTED,
     COUNTRIES,
+    EVENTS,
     GRADED,
     GROUP,
     HOMES,
@@ -119,9 +122,7 @@ class Draw:
         stand = None if subject is None else stand_in(subject)
         if stand is not None and self.chance(0.7):
             return stand
-        if self.chance(0.6) or (stand is not None and stand.person == 3):
-            return Pronoun(1, self.chance(0.3))
-        return self.pronoun()
+        return Pronoun(1, self.chance(0.3)) if stand is None or self.chance(0.8) else Pronoun(2)
 
     def noun(
         self,
@@ -154,23 +155,26 @@ class Draw:
         return Noun(concept, plural, determiner, owner, count, adjectives, None, phrase, relative)
 
     def is_plural(self, concept: str) -> bool:
-        """Now and then what can be counted; shoes and gloves always."""
-        return "pair" in KINDS[concept] or (concept in COUNTED and self.chance(0.3))
+        """Now and then what can be counted; shoes and beans always."""
+        return "plenty" in KINDS[concept] or (concept in COUNTED and self.chance(0.3))
 
     def count(self, kinds: frozenset[str]) -> int:
-        """How many: small things, people and animals may be many."""
-        few = not kinds & {"small", "person", "livestock", "fruit"} or self.chance(0.6)
+        """How many: small things and animals may be many."""
+        few = not kinds & {"small", "livestock", "fruit"} or self.chance(0.6)
         return 2 + self.below(5) if few else self.pick((7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 80))
 
     def owned_by(self, concept: str, subject: NounPhrase | None) -> Pronoun:
-        """The owner; a wife has a husband, a husband a wife; an animal has no family of that kind."""
-        if "family" in KINDS[concept] and isinstance(subject, Noun) and not SEX[subject.concept]:
-            return Pronoun(1)
+        """The owner; a wife has a husband, a husband a wife; an animal has nobody, a child no sons."""
+        if SEX[concept] and isinstance(subject, Noun):
+            grown = "adult" in KINDS[subject.concept] or "younger" not in KINDS[concept]
+            if not SEX[subject.concept] or not grown:
+                return Pronoun(1)
         if "spouse" not in KINDS[concept]:
             return self.owner(subject)
-        if self.chance(0.5):
-            return Pronoun(1)
-        return Pronoun(3, False, "feminine" if SEX[concept] == "male" else "masculine")
+        gender: Gender = "feminine" if SEX[concept] == "male" else "masculine"
+        stand = None if subject is None else stand_in(subject)
+        strange = stand is not None and stand.person == 3 and (stand.plural or stand.gender != gender)
+        return Pronoun(1) if strange or self.chance(0.5) else Pronoun(3, False, gender)
 
     def determiner(self, kinds: frozenset[str], plural: bool, as_subject: bool, completed: bool) -> Determiner:
         """A determiner that suits the noun: mass, abstract, of the family, counted."""
@@ -226,16 +230,18 @@ class Draw:
         word = self.pick(words)
         return Adjective(word, word in GRADED and self.chance(share))
 
-    def person(self, room: int, subject: NounPhrase | None = None) -> NounPhrase:
-        """Somebody else than the subject: a name or a noun."""
+    def person(self, room: int, subject: NounPhrase, named: frozenset[str] = frozenset()) -> NounPhrase:
+        """Somebody else than the subject and those named already: a name or a noun."""
+        taken = named | {subject.concept} if isinstance(subject, Noun | Name) else named
         if self.chance(0.3):
             name = self.pick(NAME_LIST)
-            if not isinstance(subject, Name) or subject.concept != name:
+            if name not in taken:
                 return Name(name)
         concept = self.pick(PEOPLE)
-        while isinstance(subject, Noun) and subject.concept == concept:
+        while concept in taken:
             concept = self.pick(PEOPLE)
-        return self.noun(concept, room, subject)
+        noun = self.noun(concept, room, subject, as_subject=True)
+        return replace(noun, determiner="definite") if noun.determiner == "every" else noun
 
     def where(self, verb: VerbUse) -> Phrase:
         """A place where somebody does something, lives, or goes to."""
@@ -253,6 +259,8 @@ class Draw:
 
     def when(self, verb: VerbUse, tense: Tense, negative: bool = False) -> Adverbial | None:
         """A time that fits verb and tense, or nothing where a time would sound odd."""
+        if "timeless" in verb.traits:
+            return None
         if tense in ("past", "imperfect"):
             ongoing = tense == "imperfect" and not verb.stative
             return None if ongoing or (verb.stative and not verb.dated) else self.past_time(verb)
@@ -261,7 +269,7 @@ class Draw:
         if tense == "future" and self.chance(0.4):
             return Date(weekday=self.pick(WEEKDAYS)) if self.chance(0.6) else Date(month=self.pick(MONTHS))
         if tense == "future" and self.chance(0.3):
-            return Phrase(self.pick(("after", "before", "during")), self.place(PLACES["after"]))
+            return Phrase(self.pick(("after", "before", "during")), self.place(EVENTS))
         adverb = self.pick(TIMES[tense])
         return None if negative and adverb in ("soon", "every_day") else Adverb(adverb)
 
@@ -280,8 +288,9 @@ class Draw:
             return Date(weekday=self.pick(WEEKDAYS))
         if kind == 2:
             preposition = self.pick(("after", "before", "during"))
-            return Phrase(preposition, self.place(PLACES[preposition]))
-        return Adverb(self.pick(TIMES["past"]))
+            return Phrase(preposition, self.place(PLACES[preposition] if verb.dated else EVENTS))
+        adverb = self.pick(TIMES["past"])
+        return Adverb("yesterday" if adverb == "last_year" and not verb.dated else adverb)
 
 
 def stand_in(phrase: NounPhrase) -> Pronoun:

@@ -8,12 +8,11 @@ from itertools import pairwise
 
 from regard.data.phrasebook.background import Background, names_in, untimed
 from regard.data.phrasebook.circumstances import Plan, Time, groups_said
-from regard.data.phrasebook.compose import MANY, PERSON, known, verbs_of
 from regard.data.phrasebook.draw import stand_in
+from regard.data.phrasebook.fitting import PERSON, is_deniable, known, verbs_of
 from regard.data.phrasebook.meaning import (
     Adjective,
     Clause,
-    Joined,
     Name,
     Noun,
     NounPhrase,
@@ -24,10 +23,11 @@ from regard.data.phrasebook.meaning import (
     Tense,
     This,
 )
-from regard.data.phrasebook.vocabulary import NAME_LIST, PEOPLE, VERBS, VerbUse
+from regard.data.phrasebook.vocabulary import KINDS, NAME_LIST, PEOPLE, VERBS, VerbUse
 
 TIMES: tuple[Time, ...] = ("past", "past", "past", "present", "present", "future")
 LONGEST_CLAUSE = 16
+SELF_REPORTS = frozenset({"say", "claim", "explain", "confirm", "hope"})
 
 
 class Author(Background):
@@ -42,17 +42,18 @@ class Author(Background):
         if 9 <= words <= LONGEST_CLAUSE and self.chance(0.15):
             return self.consequence(words, time)
         if words <= LONGEST_CLAUSE:
-            return Sentence((self.statement(Plan(words, time), True),))
+            return Sentence((self.statement(Plan(roomy(words), time), True),))
         return self.joined(words, time)
 
     def joined(self, words: int, time: Time) -> Sentence:
         """Clauses about people, joined by and, but; each may take up the subject of the one before it."""
-        count = max(1, round(words / (9 + self.below(8))))
+        count = max(1, round(words / (9 + self.below(6))))
         clauses: list[Clause] = []
         for place in range(count):
             share = words // (count - place)
             words -= share + 1
-            plan = Plan(share, time)
+            named = frozenset(name for clause in clauses for name in names_in(clause))
+            plan = Plan(roomy(share), time, tense="past" if clauses and time == "past" else None, named=named)
             if count > 1:
                 plan = self.next_subject(plan, clauses)
             clause = self.statement(plan, place == count - 1)
@@ -65,8 +66,7 @@ class Author(Background):
             taken = self.taking_up(plan, clauses[-1])
             if taken.subject is not None:
                 return taken
-        named = frozenset(name for clause in clauses for name in names_in(clause))
-        return self.someone(max(0, plan.length - 8), plan, named)
+        return self.someone(max(0, plan.length - 8), plan)
 
     def joints(self, clauses: list[Clause]) -> tuple[str, ...]:
         """and; at most once but, where somebody else is spoken of, or where one of the two is denied."""
@@ -111,19 +111,26 @@ class Author(Background):
         )
 
     def with_background(self, plan: Plan) -> Clause:
-        """A clause with a reason, a time or a condition beside it."""
+        """A clause with a reason, a time or a condition beside it; before it where the clause is long already."""
         main = self.clause(replace(plan, length=plan.length - 5))
-        aside = self.aside(main, plan.time)
+        aside = self.aside(main, plan)
         if aside is None:
             return main
         if aside.conjunction in ("when", "while"):
             main = untimed(main)
-        free = not any(item.front for item in main.adverbials) and not refers_back(aside.clause)
-        return attach(main, replace(aside, clause=untimed(aside.clause), front=free and self.chance(0.3)))
+        free = (
+            not plan.named and not any(item.front for item in main.adverbials) and not refers_back(aside.clause, main)
+        )
+        long = isinstance(main.object, Noun) and main.object.relative is not None
+        if long and not free:
+            return main
+        return attach(main, replace(aside, clause=untimed(aside.clause), front=long or (free and self.chance(0.3))))
 
     def reporting(self, plan: Plan) -> Clause:
         """The minister said that ... What is said in the past is told as going on then."""
         verb = self.pick(verbs_of("content", plan.about, False))
+        while verb.concept == "hope" and plan.time == "past":
+            verb = self.pick(verbs_of("content", plan.about, False))
         time: Time = "present" if plan.time == "future" else plan.time
         subject = plan.subject or self.subject(verb, min(2, plan.length // 6), plan)
         tense: Tense = "present"
@@ -134,8 +141,8 @@ class Author(Background):
         inside: Time = "past" if time == "past" else self.pick(("past", "present", "future"))
         if verb.concept == "hope" and time == "present":
             inside = "future"
-        inner = Plan(plan.length - 4, inside, 1, told)
-        if self.chance(0.35):
+        inner = Plan(plan.length - 4, inside, 1, told, named=plan.named | names_in(Clause(subject, verb.concept)))
+        if verb.concept in SELF_REPORTS and self.chance(0.5):
             inner = self.taking_up(inner, Clause(subject, verb.concept))
         return Clause(subject, verb.concept, tense, content=unfronted(self.clause(inner)))
 
@@ -149,10 +156,12 @@ class Author(Background):
         transitive = kind in ("what", "how") or self.chance(0.6)
         verb = self.pick(asking(kind, "transitive" if transitive else "intransitive"))
         subject = plan.subject or Pronoun(2)
-        if kind == "when" and time == "present":
+        if (kind == "when" and time == "present") or not verb.willed:
             time = "past"
         tense: Tense = "future" if time == "future" else "past" if verb.event or time == "past" else "present"
         object_ = self.object(verb, subject, plan, max(0, words - 7)) if transitive else None
+        if kind == "how" and isinstance(object_, Noun):
+            object_ = known(object_)
         if kind == "who":
             return Sentence((Clause(None, verb.concept, tense, object=unpossessed(object_)),), question=kind)
         if kind == "what":
@@ -174,12 +183,17 @@ class Author(Background):
         return replace(plan, subject=known(self.noun(concept, 1, as_subject=True)), about=concept)
 
 
+def roomy(words: int) -> int:
+    """How many words to plan for, since not every clause finds a use for its room."""
+    return words if words < 8 else words * 3 // 2
+
+
 @cache
 def asking(kind: str, frame: str) -> tuple[VerbUse, ...]:
     """The verbs that this question goes with: how asks for a way to do it, where for a place."""
     verbs = [verb for verb in verbs_of(frame, PERSON, False) if not verb.stative and "place" not in verb.frames]
     if kind == "what":
-        verbs = [verb for verb in verbs if PERSON not in verb.objects]
+        verbs = [verb for verb in verbs if PERSON not in verb.objects and "unasked" not in verb.traits]
     if kind == "how":
         verbs = [verb for verb in verbs if "means" in verb.traits]
     if kind == "where":
@@ -187,14 +201,16 @@ def asking(kind: str, frame: str) -> tuple[VerbUse, ...]:
     return tuple(verbs)
 
 
-def is_deniable(phrase: NounPhrase | None) -> bool:
-    """Whether `not` beside this object has one reading only."""
-    return not isinstance(phrase, Joined) and not (isinstance(phrase, Noun) and phrase.determiner in MANY)
-
-
-def refers_back(clause: Clause) -> bool:
-    """Whether the clause speaks of him, her, it: then it follows the one that says who that is."""
-    return isinstance(clause.object, Pronoun) and clause.object.person == 3
+def refers_back(clause: Clause, main: Clause) -> bool:
+    """Whether the clause speaks of him, her or it, other than the subject of the main clause: then it follows."""
+    if isinstance(clause.object, Pronoun) and clause.object.person == 3:
+        return True
+    about = clause.subject
+    return (
+        isinstance(about, Pronoun)
+        and main.subject is not None
+        and about.stands_for != stand_in(main.subject).stands_for
+    )
 
 
 def attach(main: Clause, aside: Subordinate) -> Clause:
@@ -212,7 +228,8 @@ def unfronted(clause: Clause) -> Clause:
 
 
 def unpossessed(phrase: NounPhrase | None) -> NounPhrase | None:
-    """Nobody is named in `who ...?` whose book it could be: the book."""
+    """Nobody is named in `who ...?` whose book it could be: the book; your sister."""
     if isinstance(phrase, Noun) and phrase.determiner == "possessive":
-        return replace(phrase, determiner="definite", owner=None)
+        kin = "family" in KINDS[phrase.concept]
+        return replace(phrase, owner=Pronoun(2)) if kin else replace(phrase, determiner="definite", owner=None)
     return phrase

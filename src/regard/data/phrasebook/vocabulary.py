@@ -23,6 +23,7 @@ class VerbUse:
     subject_list: tuple[str, ...]
     objects: tuple[str, ...]
     typical: tuple[str, ...]  # those of whom one would expect it
+    barred: frozenset[str]  # groups of adjectives that its object cannot have: nobody builds an old house
 
     @property
     def stative(self) -> bool:
@@ -62,14 +63,16 @@ def members(names: str) -> tuple[str, ...]:
 def read_verb(row: Row) -> VerbUse:
     """One line of verbs.tsv with its classes resolved."""
     subjects = members(row["subjects"])
+    traits = frozenset(row["traits"].split())
     return VerbUse(
         row["concept"],
         frozenset(row["frames"].split()),
-        frozenset(row["traits"].split()),
+        traits,
         frozenset(subjects),
         subjects,
         members(row["objects"]),
         members(row["typical"]),
+        frozenset(trait.removeprefix("no:") for trait in traits if trait.startswith("no:")),
     )
 
 
@@ -161,6 +164,7 @@ WORKERS = {sex: tuple(noun for noun in members("worker") if SEX[noun] == sex) fo
 NAMES = {concept: row["sex"] for concept, row in table("names").items()}
 NAME_LIST = tuple(NAMES)
 DESCRIBED = tuple(concept for concept in members("any") if not KINDS[concept] & {"bare", "unique", "topic", "span"})
+EVENTS = members("event")
 HOMES = members("town house hotel castle")
 PLACES = {concept: members(row["classes"]) for concept, row in table("prepositions").items()}
 COUNTRIES, CITIES = pick_kind("countries", "country"), pick_kind("countries", "city")

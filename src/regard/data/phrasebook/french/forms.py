@@ -101,7 +101,7 @@ class Verb(NamedTuple):
 
 
 class Country(NamedTuple):
-    """A country or city: its name, gender, and article kind (article, plural, or bare)."""
+    """A country or city: its name, gender, and kind: article, plural, bare (à Cuba), en (en Israël: no article)."""
 
     words: Form
     feminine: bool

@@ -46,6 +46,7 @@ from regard.data.phrasebook.meaning import (
 )
 
 FREQUENT = frozenset(concept for concept, row in table("adverbs").items() if row["kind"] == "frequency")
+MANNER = frozenset(concept for concept, row in table("adverbs").items() if row["kind"] == "manner") | {"soon"}
 ASKED = {"who": "qui", "where": "où", "when": "quand", "why": "pourquoi", "how": "comment"}
 NOBODY = Agreement(3, False, False)
 QUANTIFIERS = {"every": "chaque", "several": "plusieurs"}
@@ -108,6 +109,11 @@ def is_frequency(adverbial: Adverbial) -> bool:
     return isinstance(adverbial, Adverb) and adverbial.concept in FREQUENT and not adverbial.front
 
 
+def is_manner(adverbial: Adverbial) -> bool:
+    """rapidement, bientôt: what stands before the object, unless it is fronted: il lit lentement la lettre."""
+    return isinstance(adverbial, Adverb) and adverbial.concept in MANNER and not adverbial.front
+
+
 def speak_subject(subject: NounPhrase) -> list[Word]:
     """The subject. A bare noun is meant in general: les maisons."""
     if isinstance(subject, Pronoun):
@@ -118,8 +124,9 @@ def speak_subject(subject: NounPhrase) -> list[Word]:
 
 
 def after_verb(clause: Clause, who: Agreement) -> list[Word]:
-    """Everything that follows the verb group: objects, complements, adverbials."""
-    words: list[Word] = []
+    """Everything that follows the verb group: manner, objects, complements, other adverbials."""
+    after = [adverbial for adverbial in clause.adverbials if not adverbial.front and not is_frequency(adverbial)]
+    words = [word for adverbial in after if is_manner(adverbial) for word in speak_adverbial(adverbial)]
     verb = VERBS[clause.verb]
     if clause.object is not None and not isinstance(clause.object, Pronoun):
         if verb.object_preposition:
@@ -141,8 +148,8 @@ def after_verb(clause: Clause, who: Agreement) -> list[Word]:
     if clause.content is not None:
         words.append(Word("que", ((clause.content, "that"),), ((clause.content, "verb"),)))
         words += speak(clause.content)
-    for adverbial in clause.adverbials:
-        if not adverbial.front and not is_frequency(adverbial):
+    for adverbial in after:
+        if not is_manner(adverbial):
             words += speak_adverbial(adverbial)
     return words
 
@@ -153,8 +160,7 @@ def speak_complement(noun: Noun, pointed_at: bool) -> list[Word]:
     return noun_phrase(noun, []) if profession and not pointed_at else speak_noun(noun)
 
 
-def introduce(preposition: str, phrase: NounPhrase, sure: tuple[Tag, ...],
-              near: tuple[Tag, ...] = ()) -> list[Word]:
+def introduce(preposition: str, phrase: NounPhrase, sure: tuple[Tag, ...], near: tuple[Tag, ...] = ()) -> list[Word]:
     """A preposition before a noun phrase; before joined ones it is said again: à Anna et à Paul."""
     words: list[Word] = []
     for item in phrase.items if isinstance(phrase, Joined) else (phrase,):
@@ -308,8 +314,9 @@ def country(phrase: Phrase, name: Name) -> list[Word]:
     entry = COUNTRIES[name.concept]
     words = spell(entry.words, name, "noun")
     open_syllable = entry.kind == "article" and (entry.feminine or vowel_sound(words[0].text))
+    open_syllable = open_syllable or entry.kind == "en"
     text = "les" if entry.kind == "plural" else "la" if entry.feminine else "le"
-    article = [] if entry.kind == "bare" else [Word(text, ((name, "determiner"),), ((name, "noun"),))]
+    article = [] if entry.kind in ("bare", "en") else [Word(text, ((name, "determiner"),), ((name, "noun"),))]
     tag, near = ((phrase, "preposition"),), ((name, "noun"),)
     if phrase.preposition in ("in", "to", "at"):
         if open_syllable:

@@ -41,8 +41,9 @@ from regard.data.phrasebook.meaning import (
 
 # The slots, in order. Known objects (das Buch) come before nicht, new ones (ein Buch) close the field.
 ENDING = ("manner", "place", "source", "goal", "new", "complement")
-SLOTS = ("pronoun", "recipient", "time", "frequency", "company", "known", "agent", "benefit", *ENDING)
-NEGATED_SLOTS = ("pronoun", "recipient", "known", "time", "nicht", "frequency", "agent", "benefit", "company", *ENDING)
+SLOTS = ("pronoun", "recipient", "time", "frequency", "here", "company", "known", "agent", "benefit", *ENDING)
+NEGATED = ("nicht", "frequency", "here", "agent", "benefit", "company", *ENDING)
+NEGATED_SLOTS = ("pronoun", "recipient", "known", "time", *NEGATED)
 Slots: TypeAlias = defaultdict[str, list[Piece]]
 Simple: TypeAlias = Phrase | Adverb | Date  # an adverbial that is not a clause
 
@@ -59,7 +60,7 @@ def middle_field(clause: Clause, person: str, fronted: Adverbial | None) -> list
         fill(slots, member, person, negation if takes_kein else None)
         for item in member.adverbials:
             if item is not fronted and not isinstance(item, Subordinate):
-                slots[slot_of(item)] += speak_adverbial(item, member)
+                slots[slot_of(item, member)] += speak_adverbial(item, member)
     if negation is not None and not takes_kein:
         slots["nicht"].append(Word("nicht", (negation,), ((negation[0], "verb"),)))
     return [piece for slot in order_of(members[-1], negation) if slot in slots for piece in slots[slot]]
@@ -85,10 +86,17 @@ def is_repeated(clause: Clause) -> bool:
 
 
 def takes_negation(clause: Clause) -> bool:
-    """Whether the object or the complement can say kein."""
+    """Whether the object, the recipient or the complement can say kein."""
     if clause.object is not None and not VERBS[clause.verb].preposition:
-        return is_indefinite(clause.object)
+        return is_indefinite(clause.object) or recipient_takes_negation(clause)
     return isinstance(clause.complement, Noun) and is_indefinite(clause.complement)
+
+
+def recipient_takes_negation(clause: Clause) -> bool:
+    """er gibt keinem Kind das Messer; but er gibt einem Kind kein Messer."""
+    if clause.recipient is None or clause.object is None:
+        return False
+    return is_indefinite(clause.recipient) and not is_indefinite(clause.object)
 
 
 def is_indefinite(phrase: NounPhrase) -> bool:
@@ -115,7 +123,7 @@ def fill(slots: Slots, clause: Clause, person: str, negation: Tag | None) -> Non
     if clause.object is not None:
         fill_object(slots, clause, clause.object, negation)
     if clause.recipient is not None:
-        pieces = speak_noun(clause.recipient, "dat")
+        pieces = speak_noun(clause.recipient, "dat", negation if recipient_takes_negation(clause) else None)
         if not isinstance(clause.recipient, Name):
             pieces = marked(pieces, (clause.recipient, "recipient"))
         slots["pronoun" if isinstance(clause.recipient, Pronoun) else "recipient"] += pieces
@@ -176,21 +184,22 @@ def is_reflexive(clause: Clause | None) -> bool:
 
 
 def needs_es(clause: Clause) -> bool:
-    """er hasst es, zu arbeiten; er liebt es, Brot zu essen; but er liebt zu essen."""
+    """er hasst es, zu arbeiten; er liebt es, Brot zu essen; er liebt es nicht, zu essen; but er liebt zu essen."""
     if clause.infinitive is None:
         return False
     kind = VERBS[clause.verb].infinitive
-    return kind == "es" or (kind == "es_long" and is_extended(clause.infinitive))
+    return kind == "es" or (kind == "es_long" and (clause.negative or is_extended(clause.infinitive)))
 
 
-def slot_of(adverbial: Simple) -> str:
-    """Where in the middle field an adverbial stands."""
+def slot_of(adverbial: Simple, clause: Clause) -> str:
+    """Where in the middle field an adverbial stands: hier and dort come early, hierher and dorthin late."""
     match adverbial:
         case Phrase():
             kind = PREPOSITION_KINDS[adverbial.preposition]
             return kind if kind in SLOTS else "place"
         case Adverb():
-            return ADVERB_KINDS[adverbial.concept]
+            kind = ADVERB_KINDS[adverbial.concept]
+            return "here" if kind == "place" and not VERBS[clause.verb].motion else kind
         case Date():
             return "time"
 

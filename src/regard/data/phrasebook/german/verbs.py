@@ -14,6 +14,8 @@ from regard.data.phrasebook.german.words import SENSES, VERBS
 from regard.data.phrasebook.meaning import Clause, Joined, Name, Noun, NounPhrase, Pronoun, Tag, Word
 
 MUST_NOT = Verb("dürfen", preterite="durfte", participle="gedurft")
+# What befalls a thing where nobody is named as the doer: the bag was lost, die Tasche ging verloren.
+BEFALLING = {"lose": Verb("verloren|gehen", preterite="ging", participle="verlorengegangen", auxiliary="sein")}
 PAST = ("past", "imperfect")
 SOMEBODY = "man"
 
@@ -71,8 +73,10 @@ def concept_of(phrase: NounPhrase | None) -> str:
 
 def verb_group(clause: Clause, verb: Verb, person: str, infinitive: tuple[Word, ...] = ()) -> Group:
     """The group for a clause; `infinitive` is what the verb governs without zu."""
-    if clause.passive:
+    befalling = BEFALLING.get(clause.verb) if clause.passive and clause.agent is None else None
+    if clause.passive and befalling is None:
         return passive_group(clause, verb, person)
+    verb = befalling or verb
     tag: tuple[Tag, ...] = ((clause, "verb"),)
     helper: tuple[Tag, ...] = ((clause, "tense"),)
     modal = bool(infinitive) and VERBS[clause.verb].infinitive == "bare"

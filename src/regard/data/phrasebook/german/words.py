@@ -8,8 +8,8 @@ where English has none, die Freiheit).
 
 verbs.tsv: principal parts, auxiliary, the case or the preposition of the object, reflexive, how an infinitive
 follows (`bare`: will essen; `lone`: lernt schwimmen, but lernt, Brot zu schneiden; `es`: hasst es, zu essen;
-`es_long`: the same, but only when the infinitive has company), and the separable verb that takes over when
-there is a recipient (`vor|lesen`).
+`es_long`: the same, but only when it is negated or the infinitive has company), and the separable verb that
+takes over when there is a recipient (`vor|lesen`).
 
 verb_senses.tsv: other verbs for some classes of objects (`watch:film`) or of subjects (`animal:eat`).
 
@@ -26,8 +26,6 @@ from typing import cast
 from regard.data.phrasebook.german.conjugation import Verb
 from regard.data.phrasebook.german.declension import Case, Gender, Noun
 from regard.data.phrasebook.lexicon import Form, Row, classes, form, table
-
-MOVING = frozenset({"motion", "tour"})  # the frames of verbs that lead somewhere
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def _verb(concept: str, row: Row) -> VerbEntry:
         bool(row["reflexive"]),
         row["infinitive_kind"],
         _with_recipient(verb, row["with_recipient"]),
-        motion=not MOVING.isdisjoint(table("verbs")[concept]["frames"].split()),
+        motion="motion" in table("verbs")[concept]["frames"].split(),
     )
 
 

@@ -1,0 +1,174 @@
+"""From a recipe and data to a model folder: the whole way, in one call. `regard train` is this function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import torch
+from datasets import Dataset
+
+from regard.data.batches import Batches, Examples
+from regard.data.check import check
+from regard.data.corpus import Corpus
+from regard.data.example import Example
+from regard.data.tokenizer import Tokenizer, train_pair
+from regard.errors import ModelError
+from regard.evaluate import bleu, chrf, exact_match
+from regard.learn.course import Budget
+from regard.learn.events import Outcome, Tell, Validation, quiet
+from regard.learn.loss import sequence_loss
+from regard.learn.place import Place
+from regard.learn.run import run
+from regard.learn.settings import Standard
+from regard.model import Model, save
+from regard.recipe import Recipe, resolve
+from regard.search import Options
+from regard.show.terminal import draw
+from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
+
+SIDES = ("source", "target")
+EXAM = 500  # pairs of the validation split that are decoded each time
+Say = Callable[[str], None]
+
+
+def load(folder: str | Path) -> Translator:
+    """The model of a model folder, or the best one of a run folder, ready for use."""
+    return Translator.load(folder)
+
+
+def train(
+    recipe: str | Path,
+    *,
+    data: str | Path,
+    out: str | Path,
+    source: str | None = None,
+    target: str | None = None,
+    minutes: float | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    settings: Sequence[str] = (),
+    size: int | None = None,
+    tell: Tell = quiet,
+    say: Say = lambda line: None,
+) -> Translator:
+    """Train a recipe on a corpus in the run folder `out`; the best model comes back, ready for use.
+
+    Args:
+        recipe: a name that `regard systems` shows, or a file.
+        data: a corpus, as `regard data` understands it; `source` and `target` pick its languages.
+        minutes: how long to train, or `steps`: how many updates.
+        resume: go on with the run in `out`.
+        settings: changes of the recipe, as `-s` takes them: `["train.rate=0.002"]`.
+        size: how many pairs a built-in corpus shall draw.
+        tell: hears every step, validation and save; `say` hears notes in words.
+    """
+    resolved, place = resolve(recipe, settings), Path(out)
+    corpus = _opened(data, source, target, size, seed, say)
+    pair = _kept(place) if resume else train_pair(*(_column(corpus.split("train"), side) for side in SIDES))
+    torch.manual_seed(seed)
+    model = resolved.build(len(pair[0]), len(pair[1]))
+    say(f"{_parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")
+    lessons: Standard = resolved.train()
+    batches = _batches(corpus.split("train"), pair, lessons, seed)
+    files = {SOURCE_FILE: pair[0].backend.to_str(), TARGET_FILE: pair[1].backend.to_str()}
+    exam = Exam(corpus, *pair) if "val" in corpus.splits else None
+    home, budget = Place(place, resume, files), Budget(minutes, steps)
+    outcome = run(model, batches, lessons, home, budget=budget, validate=exam, seed=seed, tell=tell)
+    say(f"stopped by {outcome.reason} after {outcome.number:,} updates; {batches.tally}")
+    best = Translator.load(place)
+    _describe(best, place / "best", files, resolved, corpus, outcome)
+    return best
+
+
+def _batches(split: Dataset, pair: tuple[Tokenizer, Tokenizer], lessons: Standard, seed: int) -> Batches:
+    longest = lessons.longest or None
+    return Batches(split, *pair, tokens=lessons.tokens, seed=seed, longest=longest, sample=lessons.sample)
+
+
+def _opened(data: str | Path, source: str | None, target: str | None, size: int | None, seed: int, say: Say) -> Corpus:
+    """The corpus, checked: errors stop, doubts are told."""
+    corpus = Corpus.open(data, source=source, target=target, size=size, seed=seed)
+    report = check(corpus)
+    report.stop_on_errors()
+    say(str(report))
+    return corpus
+
+
+def _kept(place: Path) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenizers of a run that goes on."""
+    for folder in (place / "last", place / "best"):
+        if (folder / SOURCE_FILE).is_file():
+            return Tokenizer.load(folder / SOURCE_FILE), Tokenizer.load(folder / TARGET_FILE)
+    raise ModelError(f"{place} holds no run to go on with.", hint="Leave --resume out to begin one.")
+
+
+def _column(split: Dataset, name: str) -> Iterator[str]:
+    for chunk in split.select_columns(name).iter(batch_size=1_000):
+        yield from chunk[name]
+
+
+def _parameters(model: Model) -> int:
+    return sum(weight.numel() for weight in model.parameters())
+
+
+class Exam:
+    """A validation: real decoding of held-out pairs, their surprise, and two of them drawn with their alignment."""
+
+    def __init__(self, corpus: Corpus, source: Tokenizer, target: Tokenizer) -> None:
+        rows = corpus.split("val").select(range(min(EXAM, len(corpus.split("val")))))
+        self.sources, self.references = list(rows["source"]), list(rows["target"])
+        self.source, self.target = source, target
+
+    def __call__(self, model: Model) -> Validation:
+        """Greedy outputs against their references."""
+        translator = Translator(model, self.source, self.target)
+        found = [best[0] for best in translator.search(self.sources, Options(beam=1), record=False)]
+        outputs = [each.text for each in found]
+        values = {
+            "bleu": bleu(outputs, self.references).value,
+            "chrf": chrf(outputs, self.references).value,
+            "exact": exact_match(outputs, self.references).value,
+            "surprise": self._surprise(model),
+        }
+        return Validation(values, tuple(self._drawn(translator, line) for line in self._shown()))
+
+    def _surprise(self, model: Model) -> float:
+        pairs = [Example(*pair) for pair in zip(self.sources, self.references, strict=True)]
+        total, count = 0.0, 0
+        with torch.no_grad():
+            for batch in Batches(Examples(pairs), self.source, self.target, shuffle=False):
+                loss = sequence_loss(model, batch)
+                total, count = total + float(loss.surprise) * loss.pieces, count + loss.pieces
+        return total / count
+
+    def _shown(self) -> list[str]:
+        """A short line and a middling one: what a person can take in at a glance."""
+        by_length = sorted((line for line in self.sources if line.strip()), key=len)
+        return [by_length[len(by_length) // 10], by_length[len(by_length) // 2]] if by_length else []
+
+    def _drawn(self, translator: Translator, line: str) -> str:
+        found = translator.translate(line, beam=1)
+        head = f"{line}  ->  {found.text}"
+        if found.alignment is None or len(found.alignment.source) > 40:
+            return head
+        labels = [f"{word} " for word in found.alignment.source]
+        return f"{head}\n{draw(found.alignment.matrix[:-1], labels, found.alignment.target[:-1])}\n"
+
+
+def _describe(
+    best: Translator, folder: Path, files: dict[str, str], recipe: Recipe, corpus: Corpus, outcome: Outcome
+) -> None:
+    """Add scores and a card to the model folder."""
+    scores = {"metric": outcome.metric, "best": outcome.best, "updates": outcome.number, "seconds": outcome.seconds}
+    card = (
+        f"# {recipe.about.title}: {corpus.source} to {corpus.target}\n\n{recipe.about.paper}\n\n"
+        f"Trained on `{corpus.name}` ({len(corpus.split('train')):,} pairs) for {outcome.seconds / 60:.1f} minutes, "
+        f"{outcome.number:,} updates; {_parameters(best.model):,} parameters. On the validation split: "
+        f"{outcome.metric} {outcome.best if outcome.best is None else round(outcome.best, 2)}.\n\n"
+        '    import regard\n    model = regard.load("this folder")\n    model.translate("...").text\n\n'
+        "Attention is evidence of what the model looked at, not proof of why it wrote what it wrote.\n"
+    )
+    save(best.model, folder, {**files, "scores.json": json.dumps(scores, indent=2) + "\n", "README.md": card})

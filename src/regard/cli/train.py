@@ -1,0 +1,53 @@
+"""`regard train RECIPE --data D --out RUN`: train, stop, resume."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import From, Settings, To
+
+
+def train(
+    recipe: Annotated[str, typer.Argument(help="A recipe's name (see `regard systems`), or a file.")],
+    data: Annotated[str, typer.Option(help="A corpus: a built-in or downloaded name, a folder or a file.")],
+    out: Annotated[Path, typer.Option(help="The run folder.")],
+    source: From = None,
+    target: To = None,
+    minutes: Annotated[float | None, typer.Option(help="How long to train, by the clock.")] = None,
+    steps: Annotated[int | None, typer.Option(help="How many updates to train.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    size: Annotated[int | None, typer.Option(min=1, help="How many pairs a built-in corpus shall draw.")] = None,
+    setting: Settings = None,
+) -> None:
+    """Train a recipe on a corpus. Ctrl-C saves and stops; --resume goes on, to the same weights.
+
+    Example: regard train rnnsearch --data phrasebook --from en --to fr --out runs/en-fr --minutes 5
+    """
+    from regard import api
+    from regard.errors import UsageError
+    from regard.learn.course import Budget
+    from regard.learn.progress import Bar
+
+    if minutes is None and steps is None:
+        raise UsageError("a training needs an end.", hint="Add --minutes 10, or --steps 5000.")
+    with Bar(Budget(minutes, steps)) as bar:
+        api.train(
+            recipe,
+            data=data,
+            out=out,
+            source=source,
+            target=target,
+            minutes=minutes,
+            steps=steps,
+            seed=seed,
+            resume=resume,
+            settings=setting or (),
+            size=size,
+            tell=bar,
+            say=lambda line: typer.echo(line, err=True),
+        )
+    typer.echo(f"The best model is in {out / 'best'}.", err=True)

@@ -1,0 +1,280 @@
+"""The course of a run: what it decides after each update, what it writes, and what it goes on from."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from safetensors import SafetensorError
+
+from regard.errors import UsageError
+from regard.learn.events import Outcome, Reason, Saved, Step, Tell, Validated, Validation
+from regard.learn.learner import Learner
+from regard.learn.log import Log
+from regard.learn.optimise import copies_of
+from regard.learn.place import Place, needed_bytes
+from regard.learn.precision import use_bf16
+from regard.learn.settings import FREE, Flat, Standard, check_same, flat_part
+from regard.learn.state import (
+    State,
+    randomness,
+    read_state,
+    seed_randomness,
+    set_randomness,
+    undisturbed,
+    weights_of,
+    write_state,
+)
+from regard.learn.stop import TrainingError
+from regard.model import Model, save
+from regard.types import Batch
+
+Validate = Callable[[Model], Validation]
+
+
+@runtime_checkable
+class Stream(Protocol):
+    """Batches without end, which know where they stand (`regard.data.batches.Batches` is one)."""
+
+    def forever(self) -> Iterator[Batch]: ...
+
+    def state(self) -> dict[str, Any]: ...
+
+    def restore(self, state: Mapping[str, Any], /) -> None: ...
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a run may take, over all its resumes: minutes by the clock, validation included, or updates."""
+
+    minutes: float | None = None
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if value is not None and value <= 0:
+                raise UsageError(f"{name} is a number greater than 0; found {value}.")
+
+    def share(self, number: int, seconds: float) -> float | None:
+        """How much of it is used after so many updates and seconds; None where there is no budget."""
+        shares = [number / self.steps] if self.steps else []
+        shares += [seconds / (60 * self.minutes)] if self.minutes else []
+        return min(1.0, max(shares)) if shares else None
+
+    def over(self, number: int, seconds: float) -> Reason | None:
+        """Which of the two has run out."""
+        if self.steps is not None and number >= self.steps:
+            return "steps"
+        return "minutes" if self.minutes is not None and seconds >= 60 * self.minutes else None
+
+    def left(self, number: int, seconds: float, pace: float) -> float | None:
+        """The seconds that are left, where an update takes `pace` of them."""
+        rests = [(self.steps - number) * pace] if self.steps else []
+        rests += [60 * self.minutes - seconds] if self.minutes else []
+        return max(0.0, min(rests)) if rests else None
+
+
+@dataclass
+class Standing:
+    """How a run stands, beside its weights: the clock, and what validations brought. All of it is saved."""
+
+    seconds: float = 0.0
+    validated: int = 0  # the update after which it was last validated
+    validated_seconds: float = 0.0
+    waited: int = 0  # validations since the best one
+    metric: str | None = None
+    score: float | None = None  # of the best validation; more is better
+    best: float | None = None  # the same, as the metric has it
+    best_number: int = 0
+
+
+class Course:
+    """One run from its beginning, or from its last state, to its end. Only the main process writes."""
+
+    def __init__(
+        self,
+        model: Model,
+        batches: Stream,
+        settings: Standard,
+        place: Place,
+        *,
+        budget: Budget,
+        validate: Validate | None,
+        seed: int,
+        tell: Tell,
+    ) -> None:
+        self.model, self.batches, self.settings, self.place = model, batches, settings, place
+        self.budget, self.validate, self.seed, self.tell = budget, validate, seed, tell
+        self.learner = Learner(model, settings, batches.forever(), bf16=use_bf16(settings.precision))
+        self.main = self.learner.accelerator.is_main_process
+        self.standing = Standing()
+        self.began = self.saved = 0.0
+        self.saved_number = 0
+        self.made, self.pieces, self.spent = 0, 0, 0.0  # in this session: updates, pieces, seconds in updates
+
+    @property
+    def seconds(self) -> float:
+        """The clock of the run, summed over its resumes."""
+        return time.monotonic() - self.began
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Begin, or go on from the last state; inside, the log is open."""
+        goes_on = self.learner.agree(self.main and self.place.prepare(self._needed()))
+        if goes_on:
+            self._restore(read_state(self.place.state))
+        else:
+            seed_randomness(self.seed + self.learner.accelerator.process_index)
+        self.began = time.monotonic() - self.standing.seconds
+        self.saved, self.saved_number = self.seconds, self.learner.number
+        if not self.main:
+            yield
+            return
+        number = self.learner.number
+        with Log(
+            self.place.folder, self.settings.log, tensorboard=self.settings.tensorboard, number=number
+        ) as self.log:
+            self.log.write(
+                "resume" if goes_on else "start", number=number, torch=torch.__version__, terms=self._terms()
+            )
+            if not goes_on:
+                self.save()  # a run can go on from the moment it has begun, and a full disk is found now
+            yield
+
+    def advance(self) -> None:
+        """One update, told and logged."""
+        began = time.monotonic()
+        done = self.learner.update(self.budget.share(self.learner.number, self.seconds))
+        if done is None:
+            raise TrainingError("the batches ended; a run needs a stream without end.", hint="Give it Batches(...).")
+        self.spent += time.monotonic() - began
+        self.made, self.pieces = self.made + 1, self.pieces + done.pieces
+        left = self.budget.left(self.learner.number, self.seconds, self.spent / self.made)
+        speed = self.pieces / self.spent
+        step = Step(self.learner.number, self.seconds, done.surprise, speed, done.rate, done.norm, left)
+        if self.main:
+            self.log.step(step)
+            self.tell(step)
+
+    def should_validate(self) -> bool:
+        """Is a validation due? Asked before an update, so that a run stopped just before one makes it on resume."""
+        if self.validate is None or self.standing.validated == self.learner.number:
+            return False
+        updates = self.learner.number - self.standing.validated
+        seconds = self.seconds - self.standing.validated_seconds
+        return self.learner.agree(_due(updates, self.settings.validate_steps, seconds, self.settings.validate_minutes))
+
+    def should_save(self) -> bool:
+        """Is a save due?"""
+        updates = self.learner.number - self.saved_number
+        seconds = self.seconds - self.saved
+        return self.learner.agree(_due(updates, self.settings.save_steps, seconds, self.settings.save_minutes))
+
+    def over(self) -> Reason | None:
+        """Why the run ends here, if it does."""
+        reason = self.budget.over(self.learner.number, self.seconds)
+        if reason is None and self.settings.patience and self.standing.waited >= self.settings.patience:
+            reason = "patience"
+        return self.learner.agree(reason)
+
+    def judge(self) -> None:
+        """Validate with the weights that would be used, and keep them if they are the best so far."""
+        number, standing = self.learner.number, self.standing
+        with self.learner.averaged(), undisturbed(), torch.no_grad():
+            found = self.learner.agree(self.validate(self.model) if self.main and self.validate else None)
+            if found is None:
+                return
+            standing.metric, score = found.score(self.settings.metric)
+            better = standing.score is None or score > standing.score
+            standing.waited = 0 if better else standing.waited + 1
+            if better:
+                standing.score, standing.best, standing.best_number = score, found.values[standing.metric], number
+                self._keep_best(found.values)
+        self.learner.schedule.judge(score)
+        standing.validated, standing.validated_seconds = number, self.seconds
+        told = Validated(number, self.seconds, found.values, found.samples, better)
+        if self.main:
+            self.log.validated(told)
+            self.tell(told)
+
+    def save(self) -> None:
+        """Write the weights of now for use, and the state to go on from."""
+        self.saved = self.standing.seconds = self.seconds
+        self.saved_number = self.learner.number
+        if not self.main:
+            return
+        with self._writing():
+            with self.learner.averaged():
+                save(self.model, self.place.last, self.place.files)
+            write_state(self.place.state, self._state())
+        self.tell(Saved(self.learner.number, self.seconds, self.place.folder))
+
+    def finish(self, reason: Reason) -> Outcome:
+        """Validate once more if the weights have moved since, save, and say how it went."""
+        if self.validate is None:
+            with self.learner.averaged():
+                self._keep_best({})
+        elif self.standing.validated < self.learner.number:
+            self.judge()
+        self.save()
+        self.model.eval()
+        standing = self.standing
+        outcome = Outcome(
+            reason, self.learner.number, self.seconds, standing.metric, standing.best, standing.best_number
+        )
+        if self.main:
+            self.log.write("end", **asdict(outcome))
+        return outcome
+
+    def _keep_best(self, values: Mapping[str, float]) -> None:
+        """Write the model as it stands to `best/`, with its scores."""
+        if self.main:
+            scores = json.dumps({"number": self.learner.number, **values}, indent=1)
+            with self._writing():
+                save(self.model, self.place.best, {"scores.json": scores, **self.place.files})
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, SafetensorError) as error:
+            raise TrainingError(
+                f"{self.place.folder}: update {self.learner.number} could not be saved: {error}.",
+                hint="Make room on the disk; what was saved before is whole, and --resume goes on from it.",
+            ) from error
+
+    def _state(self) -> State:
+        learner, dice = self.learner.state(), randomness()
+        tensors = {**learner.tensors, **{f"random.{name}": each for name, each in dice.tensors.items()}}
+        values = {**learner.values, "random": dice.values, "stream": self.batches.state()}
+        return State(tensors, {**values, "standing": asdict(self.standing), "terms": self._terms()})
+
+    def _restore(self, state: State) -> None:
+        check_same(state.values["terms"], self._terms(), tuple(f"train.{name}" for name in FREE))
+        self.batches.restore(state.values["stream"])
+        self.learner.restore(state)
+        self.standing = Standing(**state.values["standing"])
+        set_randomness(State(state.under("random"), state.values["random"]))
+
+    def _terms(self) -> Flat:
+        """All that must be the same for a run to go on."""
+        recipe = self.model.recipe
+        model = {} if recipe is None else flat_part(recipe.model)
+        sizes = {"source": self.model.sizes[0], "target": self.model.sizes[1]}
+        train = {f"train.{key}": value for key, value in self.settings.flat().items()}
+        return {"seed": self.seed, "pieces": sizes, **model, **train}
+
+    def _needed(self) -> int:
+        average = self.learner.average
+        copies = copies_of(self.settings) + (0 if average is None else average.copies)
+        return needed_bytes(sum(each.nbytes for each in weights_of(self.model).values()), copies)
+
+
+def _due(updates: int, every: int, seconds: float, minutes: float) -> bool:
+    """Has one of the two gone by? Zero asks for none."""
+    return (every > 0 and updates >= every) or (minutes > 0 and seconds >= 60 * minutes)

@@ -1,0 +1,110 @@
+"""A run: one training, in one folder, that can be stopped at any moment and resumed as if it never was.
+
+settings = Standard(rate=1e-3, schedule=maker("schedule", "cosine"), average=maker("average", "ema"))
+run(model, batches, settings, Place(Path("runs/de-en")), budget=Budget(minutes=30), validate=validate)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from regard.errors import ModelError, UsageError
+from regard.learn.course import Budget, Course, Stream, Validate
+from regard.learn.events import Outcome, Tell, quiet
+from regard.learn.place import Place
+from regard.learn.schedule import Schedule
+from regard.learn.settings import Standard
+from regard.learn.stop import Interrupted, stopping
+from regard.model import Model
+
+
+def run(
+    model: Model,
+    batches: Stream,
+    settings: Standard,
+    place: Place,
+    *,
+    budget: Budget,
+    validate: Validate | None = None,
+    seed: int = 0,
+    tell: Tell = quiet,
+) -> Outcome:
+    """Train until the budget or the patience ends; the best weights are then in `best/`, the last in `last/`.
+
+    The model itself keeps the last weights as they were trained. With one process, fp32 and a budget of steps,
+    the same model, batches, settings, seed and machine give the same weights, bit for bit, however often the
+    run was killed and resumed.
+
+    Args:
+        batches: what to learn from.
+        place: the folder, whether to go on in it, and the further files of its model folders.
+        budget: minutes, updates, or neither where `settings.patience` ends the run.
+        validate: measures the model, which is then not in training and has its averaged weights.
+        seed: of dropout and all other draws; the first weights are the caller's.
+        tell: hears every step, validation and save.
+    """
+    _check(model, settings, budget, validate)
+    course = Course(model, batches, settings, place, budget=budget, validate=validate, seed=seed, tell=tell)
+    with stopping() as stop, _flushing(), course.opened():
+        while True:
+            if course.should_validate():
+                course.judge()
+                course.save()
+            if (reason := course.over()) is not None:
+                return course.finish(reason)
+            course.advance()
+            asked = course.learner.agree(stop.asked)
+            if asked is not None or course.should_save():
+                course.save()
+            if asked is not None:
+                raise Interrupted(
+                    f"{asked}: stopped after update {course.learner.number}; the state is in {place.folder}.",
+                    hint="Go on with --resume (in Python resume=True).",
+                )
+
+
+@contextmanager
+def _flushing() -> Iterator[None]:
+    """Inside, numbers too small for their exponent are zero.
+
+    A row of the vocabulary that is not seen for a while has such numbers in Adam's mean, and the processor takes
+    twenty times as long for each of them.
+    """
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+
+
+def _check(model: Model, settings: Standard, budget: Budget, validate: Validate | None) -> None:
+    """Refuse before anything is written what could not end well."""
+    if model.recipe is None:
+        raise ModelError(
+            "only a model built from a recipe can be trained in a folder: it could not be saved.",
+            hint="Build it with regard.recipe.resolve(...).build(...).",
+        )
+    schedule: Schedule = settings.schedule(settings.rate)
+    named = f"the schedule '{settings.schedule.name}'"
+    endless = budget.minutes is None and budget.steps is None
+    if schedule.needs_budget and endless:
+        raise UsageError(
+            f"{named} needs to know when the run ends.", hint="Give --minutes or --steps, or take another schedule."
+        )
+    if endless and not settings.patience:
+        raise UsageError(
+            "the run would never end.", hint="Give --minutes or --steps, or write patience = 5 in [train]."
+        )
+    if not (schedule.needs_validation or settings.patience):
+        return
+    what = named if schedule.needs_validation else f"patience = {settings.patience}"
+    if validate is None:
+        raise UsageError(f"{what} needs validation, and there is none.", hint="Give the corpus a split called val.")
+    if not (settings.validate_steps or settings.validate_minutes):
+        raise UsageError(
+            f"{what} needs validation, and validate_steps and validate_minutes are both 0.",
+            hint="Write validate_steps = 500 in [train].",
+        )

@@ -1,0 +1,141 @@
+"""train, translate, align and evaluate, from end to end on the copy task, as a person would type them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import regard
+from regard.cli import app
+
+SMALL = ["-s", "train.tokens=512", "-s", "train.validate_steps=20", "-s", "train.tensorboard=false",
+         "-s", "train.rate=0.01", "-s", "encode.hidden=32", "-s", "predict.hidden=32", "-s", "embed.width=16",
+         "-s", "predict.embed.width=16"]  # fmt: skip
+
+
+def call(*words, text=None):
+    return CliRunner().invoke(app, [str(word) for word in words], input=text)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "copy"
+    done = call("train", "rnnsearch-characters", "--data", "copy", "--size", 300, "--out", out, "--steps", 40, *SMALL)
+    assert done.exit_code == 0, done.output
+    return out
+
+
+def test_a_run_leaves_a_model_folder(run):
+    assert {"best", "last", "log.jsonl"} <= {entry.name for entry in run.iterdir()}
+    files = {
+        "recipe.toml",
+        "weights.safetensors",
+        "source.tokenizer.json",
+        "target.tokenizer.json",
+        "scores.json",
+        "README.md",
+    }
+    assert {entry.name for entry in (run / "best").iterdir()} == files
+    assert json.loads((run / "best" / "scores.json").read_text())["metric"] == "bleu"
+
+
+def test_translate_is_a_filter(run):
+    done = call("translate", run, "--beam", 2, text="a b c\n\nd e\n")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count("\n") == 3
+    assert done.stdout.split("\n")[1] == ""
+
+
+def test_translate_a_file_with_links(run, tmp_path):
+    (tmp_path / "in.txt").write_text("a b c\nd e", encoding="utf-8")
+    done = call("translate", run, tmp_path / "in.txt", "--alignments", "hard")
+    text, links = done.stdout.splitlines()[0].split("\t")
+    assert len(done.stdout.splitlines()) == 2
+    assert all(int(link.split("-")[1]) < len(text.split()) for link in links.split())
+
+
+def test_translate_as_json_with_matrices_and_several_outputs(run):
+    done = call("translate", run, "--format", "jsonl", "--alignments", "soft", "--nbest", 2, text="a b c\n")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["line"] for row in rows] == [1, 1]
+    assert rows[0]["score"] >= rows[1]["score"]
+    for row in rows:
+        assert len(row["matrix"]) == len(row["target"])
+        assert len(row["matrix"][0]) == len(row["source"]) == 4
+
+
+def test_what_cannot_be_is_said(run, tmp_path):
+    (tmp_path / "latin.txt").write_bytes("schön".encode("latin-1"))
+    for words, message in [
+        (("translate", tmp_path / "none"), "is no model folder"),
+        (("translate", run, tmp_path / "none.txt"), "is not a file"),
+        (("translate", run, tmp_path / "latin.txt"), "line 1: expected UTF-8; found byte 0xf6"),
+        (("translate", run, "--alignments", "soft"), "Add --format jsonl"),
+        (("train", "rnnsearch", "--data", "copy", "--out", tmp_path / "x"), "--minutes 10, or --steps"),
+        (("train", "rnnsearch", "--data", "copy", "--out", run, "--steps", 1), "not empty"),
+    ]:
+        done = subprocess.run(
+            [sys.executable, "-m", "regard", *map(str, words)], capture_output=True, text=True, input="a\n", check=False
+        )
+        assert done.returncode in (1, 2), words
+        assert message in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_traceback(run):
+    command = f"yes 'a b c' | head -500 | {sys.executable} -m regard translate {run} --beam 1 | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert len(done.stdout.splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_align_given_pairs(run, tmp_path):
+    (tmp_path / "a").write_text("a b c\nd e\n")
+    (tmp_path / "b").write_text("a b c\nd e\n")
+    done = call("align", run, tmp_path / "a", tmp_path / "b")
+    assert len(done.stdout.splitlines()) == 2
+    (tmp_path / "b").write_text("a b c\n")
+    assert call("align", run, tmp_path / "a", tmp_path / "b").exit_code != 0
+
+
+def test_evaluate(run, tmp_path):
+    done = call(
+        "evaluate", run, "--data", "copy", "--beam", 1, "--json", "--by-length", "--out", tmp_path / "length.png"
+    )
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert [score["name"] for score in found["scores"]] == ["BLEU", "chrF2", "exact match"]
+    assert found["scores"][0]["signature"].startswith("nrefs:1")
+    assert 0 <= found["alignment"]["aer"] <= 1
+    assert (tmp_path / "length.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_goes_on_to_the_same_weights(run, tmp_path):
+    half = tmp_path / "half"
+    for steps, more in ((20, ()), (40, ("--resume",))):
+        done = call(
+            "train",
+            "rnnsearch-characters",
+            "--data",
+            "copy",
+            "--size",
+            300,
+            "--out",
+            half,
+            "--steps",
+            steps,
+            *SMALL,
+            *more,
+        )
+        assert done.exit_code == 0, done.output
+    ours, theirs = (regard.load(folder / "last").model.state_dict() for folder in (half, run))
+    assert all((ours[key] == theirs[key]).all() for key in ours)
+
+
+def test_the_same_from_python(tmp_path):
+    model = regard.train("rnnsearch-characters", data="copy", size=200, out=tmp_path / "run", steps=3,
+                         settings=[word for word in SMALL if word != "-s"])  # fmt: skip
+    assert isinstance(model.translate("a b c").text, str)
+    assert regard.load(tmp_path / "run").translate("a b c").text == model.translate("a b c").text

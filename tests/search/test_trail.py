@@ -1,0 +1,61 @@
+"""Back-pointers by hand."""
+
+import torch
+
+from regard.search.trail import Finished, Trail, place_in_group
+from regard.types import Attended
+
+
+def finished(owner, step, row, score):
+    score = torch.tensor(score, dtype=torch.float64)
+    return Finished(torch.tensor(owner), torch.full((len(owner),), step), torch.tensor(row), 2 * score, score)
+
+
+def looked(values):
+    """One row of weights for each value, that value in the first of two columns."""
+    weights = torch.tensor([[[value, 1 - value]] for value in values])
+    return (Attended(weights, lambda: weights),)
+
+
+def test_places_by_hand():
+    assert place_in_group(torch.tensor([0, 0, 2, 2, 2, 5])).tolist() == [0, 1, 0, 1, 2, 0]
+    assert place_in_group(torch.tensor([], dtype=torch.long)).tolist() == []
+
+
+def test_the_best_of_each_sentence_and_of_equals_the_earlier():
+    found = Finished.join(
+        [finished([0, 1], 0, [0, 1], [-3.0, -1.0]), finished([0, 0, 1], 1, [5, 6, 7], [-3.0, -2.0, -4.0])]
+    )
+    best = found.best(2)
+    assert best.owner.tolist() == [0, 0, 1, 1]
+    assert best.row.tolist() == [6, 0, 1, 7]
+    assert best.score.tolist() == [-2.0, -3.0, -1.0, -4.0]
+    assert found.best(1).row.tolist() == [6, 1]
+
+
+def test_pieces_and_weights_follow_the_back_pointers():
+    """Two sentences; the winner of the first crosses over from row to row."""
+    trail = Trail(record=True)
+    trail.look(looked([0.1, 0.2]))  # step 0: rows 0 and 1, one a sentence
+    trail.go_on(torch.tensor([0, 0, 1]), torch.tensor([5, 6, 7]))
+    trail.look(looked([0.3, 0.4, 0.5]))  # step 1: rows 0 and 1 of sentence 0, row 2 of sentence 1
+    trail.finished.append(finished([1], 1, [2], [-1.0]))
+    trail.go_on(torch.tensor([1, 0]), torch.tensor([8, 9]))
+    trail.look(looked([0.6, 0.7]))
+    trail.finished.append(finished([0, 0], 2, [0, 1], [-1.5, -2.5]))
+    trail.go_on(torch.tensor([], dtype=torch.long), torch.tensor([], dtype=torch.long))
+    (first, second), (other,) = trail.read(2, torch.tensor([[True, True], [True, False]]))
+    assert (first.ids, second.ids, other.ids) == ((6, 8), (5, 9), (7,))
+    assert (first.score, first.likelihood) == (-1.5, -3.0)
+    assert torch.allclose(first.weights[0][0], torch.tensor([[0.1, 0.9], [0.4, 0.6], [0.6, 0.4]]))
+    assert torch.allclose(second.weights[0][0, :, 0], torch.tensor([0.1, 0.3, 0.7]))
+    assert torch.allclose(other.weights[0], torch.tensor([[[0.2], [0.5]]]))  # one column: the other is padding
+
+
+def test_nothing_is_kept_that_nobody_asked_for():
+    trail = Trail(record=False)
+    trail.look((Attended(torch.zeros(1, 1, 1), lambda: 1 / 0),))
+    trail.finished.append(finished([0], 0, [0], [-1.0]))
+    trail.go_on(torch.tensor([], dtype=torch.long), torch.tensor([], dtype=torch.long))
+    ((found,),) = trail.read(1, torch.ones(1, 2, dtype=torch.bool))
+    assert (found.ids, found.weights) == ((), ())
