@@ -27,7 +27,10 @@ from regard.registry import maker
 RECIPE = Path(__file__).parents[1] / "small.toml"
 PAIRS = list(examples("copy", split="train", size=97, seed=3))
 TOKENIZER = Tokenizer.train((pair.source for pair in PAIRS), kind="words")
-COMMON = {"rate": 0.01, "tokens": 211, "log": 2, "save_steps": 3, "save_minutes": 0.0, "tensorboard": False}
+COMMON = {"rate": 0.01, "tokens": 211, "log": 2, "save_steps": 3, "save_minutes": 0.0} | {
+    "precision": "fp32",
+    "tensorboard": False,
+}
 # Two trainings which between them use whatever a state has to hold.
 KINDS = {
     "soft": (
@@ -148,3 +151,28 @@ def spawn(folder, kind, *, resume=False, kill=None):
     process = context.Process(target=child, args=(str(folder), kind, resume, kill))
     process.start()
     return process
+
+
+def one_of_two(folder, rank, port):
+    """The body of one of two processes that train together."""
+    torch.set_num_threads(1)
+    world = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_PORT": port}
+    os.environ.update({name: str(value) for name, value in world.items()}, MASTER_ADDR="127.0.0.1")
+    together(folder, batches_each=1)
+    torch.distributed.destroy_process_group()
+
+
+def together(folder, batches_each):
+    """A training whose updates have two batches in all, whoever reads them; no draws, which differ by process."""
+    settings = Standard(**COMMON, accumulate=batches_each, validate_steps=2, average=maker("average", "ema"))
+    place, budget = Place(Path(folder)), Budget(steps=5)
+    run(small_model(), stream(), settings, place, budget=budget, validate=falling, seed=13)
+
+
+def spawn_two(folder, port):
+    """Start two processes that train together."""
+    context = multiprocessing.get_context("forkserver")
+    processes = [context.Process(target=one_of_two, args=(str(folder), rank, port)) for rank in range(2)]
+    for each in processes:
+        each.start()
+    return processes

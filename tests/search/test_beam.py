@@ -12,6 +12,8 @@ from regard.errors import ModelError, UsageError
 from regard.search import Options, beam_search, greedy_search
 from regard.search.beam import Beam
 from regard.search.loop import search
+from regard.search.rows import Rows
+from regard.search.trail import Finished
 from search.tables import END, START, alone, sharp, some, table_model
 from small import DECODERS
 
@@ -102,6 +104,20 @@ def test_giving_up_saves_steps_and_changes_nothing():
         assert [[each.ids for each in row] for row in found] == [[each.ids for each in row] for row in stubborn]
         saved += sum(built.predict.rows) - spent
     assert saved > 100
+
+
+def test_a_row_is_given_up_exactly_when_its_best_hope_is_gone():
+    """The best that a row can become is its likelihood now, at its full length: 7 pieces and the end."""
+    beam = Beam(Options(beam=3, nbest=2, alpha=1.0))
+    beam.begin(torch.tensor([7, 7]))
+    double = {"dtype": torch.float64}
+    likelihood = torch.tensor([-6.4, -6.6, -9.0], **double)
+    rows = Rows(torch.tensor([0, 0, 1]), torch.tensor([3, 4, 5]), likelihood)
+    one = Finished(*torch.tensor([[0], [1], [0]]), *torch.tensor([[-2.0], [-2.0]], **double))
+    assert beam.hopeful(one, rows).tolist() == [True, True, True]  # two are wanted: the board is not full
+    two = Finished(*torch.tensor([[0], [2], [0]]), *torch.tensor([[-3.0], [-3.0]], **double))
+    assert beam.hopeful(two, rows).tolist() == [True, False, True]  # -6.4 / (13 / 6) = -2.95, -6.6 / (13 / 6) = -3.05
+    assert beam.room.tolist() == [1, 3]
 
 
 def test_what_has_ended_leaves_the_batch():

@@ -118,6 +118,16 @@ def test_the_first_sentence_draws_the_same_whatever_follows_it():
     assert ids(single) == ids(together)[:1]
 
 
+def test_what_a_sentence_draws_does_not_depend_on_when_others_end():
+    built, source, options = table_model(7), some((7, 5, 2)), Options(max_length=9)
+    before = sample(built, source, Sampling(draws=2), options, start=START, end=END, generator=dice())
+    built.predict.logits[7, :, :, END] = 99.0
+    after = sample(built, source, Sampling(draws=2), options, start=START, end=END, generator=dice())
+    assert ids(after)[0] == [(), ()] != ids(before)[0]
+    assert ids(after)[1:] == ids(before)[1:]
+    assert max(len(each) for each in ids(before)[1]) > 1
+
+
 def test_a_prefix_holds_for_every_draw():
     options = Options(prefix=[[3, 4], [], [5]], max_length=6)
     found = sample(sharp("luong"), some((5, 7, 2)), Sampling(draws=4), options, start=START, end=END, generator=dice())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -27,6 +27,20 @@ from regard.model import Model
 from regard.types import Batch
 
 Answer = TypeVar("Answer")
+
+
+@contextmanager
+def flushing() -> Iterator[None]:
+    """Inside, numbers too small for their exponent are zero.
+
+    A row of the vocabulary that is not seen for a while has such numbers in Adam's mean, and the processor takes
+    twenty times as long for each of them.
+    """
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
 
 
 class Lesson(nn.Module):
@@ -61,7 +75,7 @@ class Learner:
         self.model, self.settings, self.batches, self.number = model.train(), settings, batches, 0
         self.schedule: Schedule = settings.schedule(settings.rate)
         self.average: Average | None = None if settings.average is None else settings.average()
-        self.accelerator = Accelerator(cpu=True, gradient_accumulation_steps=settings.accumulate)
+        self.accelerator = Accelerator(cpu=True)
         self.optimiser = optimiser_for(model, settings)
         self.lesson, self.mover = self.accelerator.prepare(Lesson(model, settings, bf16), self.optimiser)
 
@@ -78,18 +92,18 @@ class Learner:
         for table in self.optimiser.param_groups:
             table["lr"] = rate
         pieces = self._total(sum(map(count_pieces, group)))
-        surprise = norm = 0.0
-        for batch in group:
-            with self.accelerator.accumulate(self.lesson):
+        surprise = 0.0
+        for place, batch in enumerate(group, 1):
+            # Many processes wait for one another only at the last batch. (`accelerator.accumulate` would count for
+            # us, in a counter that all learners of a process share.)
+            with nullcontext() if place == len(group) else self.accelerator.no_sync(self.lesson):
                 loss = self.lesson(batch, own)
-                # `backward` divides by the batches of an update, and many processes take the mean of theirs.
-                weight = loss.pieces * len(group) * self.accelerator.num_processes / pieces
-                self.accelerator.backward(loss.total * weight)
+                # Many processes take the mean of their gradients, and we want the sum.
+                self.accelerator.backward(loss.total * (loss.pieces * self.accelerator.num_processes / pieces))
                 surprise += float(loss.surprise) * loss.pieces
-                if self.accelerator.sync_gradients:
-                    norm = self._clipped()
-                self.mover.step()
-                self.mover.zero_grad()
+        norm = self._clipped()
+        self.mover.step()
+        self.mover.zero_grad()
         if self.average is not None:
             self.average.follow(self.number, weights_of(self.model))
         return Update(self._total(surprise) / pieces, int(pieces), rate, norm)

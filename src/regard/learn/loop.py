@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from regard.learn.events import Step
-from regard.learn.learner import Learner
+from regard.learn.learner import Learner, flushing
 from regard.learn.settings import Standard
 from regard.model import Model
 from regard.types import Batch
@@ -27,12 +27,13 @@ def fit(
     """Train until the batches, the seconds or the steps run out; say how many steps that was."""
     learner = Learner(model, Standard(rate=rate, clip=clip), iter(batches))
     began, pieces = time.monotonic(), 0
-    while (done := learner.update()) is not None:
-        pieces += done.pieces
-        spent = time.monotonic() - began
-        left = None if seconds is None else max(0.0, seconds - spent)
-        tell(Step(learner.number, spent, done.surprise, pieces / spent, done.rate, done.norm, left))
-        if (seconds is not None and spent >= seconds) or learner.number == steps:
-            break
+    with flushing():
+        while (done := learner.update()) is not None:
+            pieces += done.pieces
+            spent = time.monotonic() - began
+            left = None if seconds is None else max(0.0, seconds - spent)
+            tell(Step(learner.number, spent, done.surprise, pieces / spent, done.rate, done.norm, left))
+            if (seconds is not None and spent >= seconds) or learner.number == steps:
+                break
     model.eval()
     return learner.number

@@ -20,7 +20,7 @@ import torch
 from regard.data.files import cache_folder
 from regard.learn.stop import TrainingError
 
-GAIN = 1.1  # how many times faster bf16 must be to be worth its lost digits
+GAIN = 1.2  # how many times faster bf16 must be to be worth its lost digits
 TIMEOUT = 120
 
 

@@ -6,14 +6,10 @@ run(model, batches, settings, Place(Path("runs/de-en")), budget=Budget(minutes=3
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import torch
-
 from regard.errors import ModelError, UsageError
 from regard.learn.course import Budget, Course, Stream, Validate
 from regard.learn.events import Outcome, Tell, quiet
+from regard.learn.learner import flushing
 from regard.learn.place import Place
 from regard.learn.schedule import Schedule
 from regard.learn.settings import Standard
@@ -48,7 +44,7 @@ def run(
     """
     _check(model, settings, budget, validate)
     course = Course(model, batches, settings, place, budget=budget, validate=validate, seed=seed, tell=tell)
-    with stopping() as stop, _flushing(), course.opened():
+    with stopping() as stop, flushing(), course.opened():
         while True:
             if course.should_validate():
                 course.judge()
@@ -64,20 +60,6 @@ def run(
                     f"{asked}: stopped after update {course.learner.number}; the state is in {place.folder}.",
                     hint="Go on with --resume (in Python resume=True).",
                 )
-
-
-@contextmanager
-def _flushing() -> Iterator[None]:
-    """Inside, numbers too small for their exponent are zero.
-
-    A row of the vocabulary that is not seen for a while has such numbers in Adam's mean, and the processor takes
-    twenty times as long for each of them.
-    """
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(False)
 
 
 def _check(model: Model, settings: Standard, budget: Budget, validate: Validate | None) -> None:

@@ -70,7 +70,7 @@ class Standard:
     own: Probability = 0.25
     ramp: Count = 5000
     average: Maker | None = None
-    precision: Literal["auto", "fp32", "bf16"] = "fp32"
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
     metric: str = "auto"
     patience: Whole = 0
     validate_steps: Whole = 500

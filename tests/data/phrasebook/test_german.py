@@ -280,6 +280,7 @@ MEANINGS = {
     "relative_of_subject": lambda: one(
         i(), "know", content=clause(the("man", relative=who("sleep")), "love", "present", Name("anna"))
     ),
+    "lone_subject": lambda: one(i(), "know", content=clause(the("man", relative=who("wait")), "sleep", negative=True)),
     "dative_before_time": lambda: one(he(), "thank", "past", the("queen"), at("after", the("wedding"))),
     "company_first": lambda: one(Name("anna"), "visit", "present", the("museum"), at("with", own(she(), "brother"))),
     "nicht_time": lambda: one(the("company"), "change", "past", the("plan"), Adverb("yesterday"), negative=True),

@@ -109,7 +109,7 @@ class Composer(Circumstances):
         tense = self.settle(verb, plan)
         negative = self.chance(0.1) and is_plain(subject) and not plan.busy
         object_, recipient = self.objects(verb, frame, subject, plan, for_object)
-        negative = negative and (is_deniable(object_) or verb.concept == "have") and "affirmed" not in verb.traits
+        negative = negative and is_deniable(object_, verb.concept == "have") and "affirmed" not in verb.traits
         infinitive = None
         if frame in ("infinitive", "modal"):
             negative = negative and verb.concept != "must"
@@ -185,6 +185,8 @@ class Composer(Circumstances):
         while not suits(concept, subject):
             concept = self.pick(verb.objects)
         first = without(self.described_noun(concept, room, plan, subject=subject), verb.barred)
+        if "foreign" in verb.traits and first.determiner == "possessive":
+            first = replace(first, determiner="definite", owner=None)
         if "plural" in verb.traits and not first.plural:
             return replace(first, plural=True, determiner="definite")
         if "bulk" in verb.traits:
@@ -210,7 +212,10 @@ class Composer(Circumstances):
             relative = self.relative(concept, plural, room, plan)
         if relative is not None:
             room = 0 if isinstance(relative.clause.complement, Adjective) else 1
-        return self.noun(concept, room, subject, as_subject, relative, plural)
+        noun = self.noun(concept, room, subject, as_subject, relative, plural)
+        if isinstance(noun.of, Name) and noun.of.concept in plan.named:
+            return replace(noun, of=self.name(plan))
+        return noun
 
     def infinitive(self, ruling: VerbUse, subject: NounPhrase, plan: Plan, room: int) -> Clause:
         """to eat an apple: something a person decides to do and that takes a while; what is learned is a skill.
@@ -257,7 +262,9 @@ class Composer(Circumstances):
         choices = [word for word in PREDICATES[about] if GROUP[word] not in taken]
         if verb.concept == "remain" or plan.time == "future" or plan.named:
             choices = [word for word in choices if GROUP[word] in CHANGING]
-        choices = choices or list(PREDICATES[about])
+        if not choices:
+            choices = list(PREDICATES[about])
+            subject = without(subject, taken) if isinstance(subject, Noun) else subject
         tense = self.settle(verb, plan)
         tense = tense if tense not in ("progressive", "perfect") else "present"
         if tense == "imperfect" and not verb.stative:

@@ -11,7 +11,6 @@ from regard.data.phrasebook.vocabulary import COUNTED, FRAMES, GROUP, KINDS, SEX
 
 PERSON = "man"  # stands for any person where only the class matters
 MANY = frozenset({"many", "several", "numeral"})
-UNDENIED = MANY | {"indefinite"}
 UNKNOWN = frozenset({"indefinite", "every", "numeral", "many"})
 # The groups of adjectives that say how somebody or something is for a while.
 CHANGING = frozenset(
@@ -87,9 +86,11 @@ def suits(concept: str, subject: NounPhrase) -> bool:
     return concept != about and not ("alcohol" in kinds and "person" in own and "adult" not in own)
 
 
-def is_deniable(phrase: NounPhrase | None) -> bool:
-    """Whether `not` beside this object has one reading only."""
-    if isinstance(phrase, Noun):
-        vague = phrase.determiner == "none" and bool(SEX[phrase.concept])
-        return not vague and phrase.determiner not in UNDENIED and phrase.relative is None
-    return not isinstance(phrase, Joined)
+def is_deniable(phrase: NounPhrase | None, unknown: bool = False) -> bool:
+    """Whether `not` beside this object has one reading only. An `unknown` one may be indefinite: has no car."""
+    if not isinstance(phrase, Noun):
+        return not isinstance(phrase, Joined)
+    if phrase.determiner in MANY or phrase.relative is not None:
+        return False
+    vague = phrase.determiner == "indefinite" or (phrase.determiner == "none" and bool(SEX[phrase.concept]))
+    return unknown or not vague

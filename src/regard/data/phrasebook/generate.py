@@ -105,10 +105,10 @@ class Author(Background):
         if subject is None or isinstance(subject, This) or every:
             return plan
         stand = stand_in(subject)
-        complement = earlier.complement if isinstance(earlier.complement, Adjective) else None
-        return replace(
-            plan, subject=stand, about=stand.stands_for or PERSON, said=groups_said(subject) | groups_said(complement)
-        )
+        beside = [item.clause for item in earlier.adverbials if isinstance(item, Subordinate)]
+        states = [clause.complement for clause in (earlier, *beside) if isinstance(clause.complement, Adjective)]
+        said = groups_said(subject).union(*(groups_said(state) for state in states))
+        return replace(plan, subject=stand, about=stand.stands_for or PERSON, said=said)
 
     def with_background(self, plan: Plan) -> Clause:
         """A clause with a reason, a time or a condition beside it; before it where the clause is long already."""

@@ -62,13 +62,13 @@ def speak(clause: Clause, order: Order, outside: Outside = NOTHING) -> list[Word
     after = after_field(clause, person, order, fronted)
     early = zu_infinitive(clause.infinitive) if clause.infinitive and stays_inside(clause, order) else []
     if order == "final":
-        return close([*subject, *field, *early], group.final(), after)
+        return [*opened(subject), *close([*field, *early], group.final(), after)]
     finite, others = group.second()
     if order == "second" and fronted is None:
         return [*opened(subject), finite, *close(field, others, after)]
     opening = [] if fronted is None else opened(first_place(fronted, clause))
     light = 0 if isinstance(clause.subject, Pronoun) else light_words(field)
-    return [*opening, finite, *close([*field[:light], *subject, *field[light:]], others, after)]
+    return [*opening, finite, *opened([*field[:light], *subject]), *close(field[light:], others, after)]
 
 
 def person_of_clause(clause: Clause, outside: Outside) -> str:
@@ -117,7 +117,10 @@ def first_place(adverbial: Adverbial, clause: Clause) -> list[Piece]:
 
 
 def close(field: list[Piece], verbs: list[Word], after: list[Word]) -> list[Word]:
-    """The end of the clause. A relative clause that would keep nicht or the last verbs waiting comes last."""
+    """The end of the clause. A relative clause that would keep nicht or the last verbs waiting comes last.
+
+    That of the subject does not: the subject is not part of `field`.
+    """
     waiting: list[Piece] = field[-1:] if is_negation(field) else []
     before = field[: len(field) - len(waiting)]
     waiting += verbs

@@ -1,0 +1,82 @@
+"""The loss by hand: smoothing, side terms, and teacher forcing that lets go."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from regard.learn.forcing import mixed
+from regard.learn.loss import sequence_loss, surprises
+from regard.learn.settings import Standard
+from small import DECODERS, batch, model, overrides
+
+
+def test_smoothing_by_hand():
+    logits = torch.tensor([[[0.0, 1.0, 2.0]]], dtype=torch.float64)
+    chances = [each - torch.logsumexp(logits, -1).item() for each in (0.0, 1.0, 2.0)]
+    plain, goal = surprises(logits.float(), torch.tensor([[2]]), 0.3)
+    assert plain.item() == pytest.approx(-chances[2], rel=1e-6)
+    assert goal.item() == pytest.approx(-(0.7 * chances[2] + 0.3 * sum(chances) / 3), rel=1e-6)
+
+
+@given(smoothing=st.floats(0.0, 0.95), size=st.integers(2, 23), seed=st.integers(0, 999))
+def test_smoothing_is_pytorchs(smoothing, size, seed):
+    generator = torch.Generator().manual_seed(seed)
+    logits = 3 * torch.randn(3, 5, size, generator=generator)
+    wanted = torch.randint(size, (3, 5), generator=generator)
+    ours, theirs = logits.clone().requires_grad_(), logits.clone().requires_grad_()
+    plain, goal = surprises(ours, wanted, smoothing)
+    flat = theirs.flatten(0, 1), wanted.flatten()
+    expected = F.cross_entropy(*flat, reduction="none", label_smoothing=smoothing)
+    assert torch.allclose(goal.flatten(), expected, atol=1e-5)
+    assert torch.allclose(plain.flatten(), F.cross_entropy(*flat, reduction="none"), atol=1e-5)
+    goal.sum().backward()
+    expected.sum().backward()
+    assert torch.allclose(ours.grad, theirs.grad, atol=1e-5)
+
+
+def test_what_is_reported_is_not_smoothed():
+    built, pairs = model(), batch()
+    plain, smooth = sequence_loss(built, pairs), sequence_loss(built, pairs, smoothing=0.2)
+    assert smooth.surprise.item() == pytest.approx(plain.surprise.item(), rel=1e-6)
+    logits, wanted = built.teach(pairs).logits.flatten(0, 1), pairs.target.data[:, 1:].flatten()
+    real = pairs.target.mask[:, 1:].flatten()
+    expected = F.cross_entropy(logits[real], wanted[real], label_smoothing=0.2)
+    assert smooth.total.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_letting_go_never_is_full_forcing(decoder):
+    built, pairs = model(overrides("predict", decoder)), batch()
+    real = pairs.target.mask[:, 1:]
+    assert torch.allclose(mixed(built, pairs, 0.0)[real], built.teach(pairs).logits[real], atol=1e-5)
+
+
+def test_letting_go_always_feeds_what_the_model_said():
+    built, pairs = model(), batch()
+    logits = mixed(built, pairs, 1.0)
+    state, token = built.start(pairs.source), pairs.target.data[:, 0]
+    for step in range(logits.shape[1]):
+        stepped = built.step(token, state)
+        assert torch.allclose(stepped.logits, logits[:, step], atol=1e-6)
+        state, token = stepped.state, stepped.logits.argmax(-1)
+
+
+def test_a_share_of_own_pieces_is_drawn_piece_by_piece():
+    built, pairs = model(), batch()
+    fed = []
+    step = built.step
+    built.step = lambda token, state: (fed.append(token), step(token, state))[1]
+    torch.manual_seed(3)
+    sequence_loss(built, pairs, own=0.5)
+    given_, right = torch.stack(fed, 1), pairs.target.data[:, :-1]
+    assert torch.equal(given_[:, 0], right[:, 0]), "the first piece is always the start"
+    same = (given_ == right)[:, 1:].float().mean().item()
+    assert 0.2 < same < 0.8
+
+
+def test_the_share_of_own_pieces_rises():
+    settings = Standard(forcing="scheduled", own=0.6, ramp=10)
+    assert [settings.own_share(number) for number in (1, 5, 10, 99)] == pytest.approx([0.06, 0.3, 0.6, 0.6])
+    assert Standard(own=0.6, ramp=10).own_share(99) == 0.0
