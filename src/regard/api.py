@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import torch
 from datasets import Dataset
@@ -67,11 +68,11 @@ def train(
     """
     resolved, place = resolve(recipe, settings), Path(out)
     corpus = _opened(data, source, target, size, seed, say)
-    pair = _kept(place) if resume else train_pair(*(_column(corpus.split("train"), side) for side in SIDES))
+    lessons: Standard = resolved.train()
+    pair = _kept(place) if resume else _tokenizers(corpus, lessons)
     torch.manual_seed(seed)
     model = resolved.build(len(pair[0]), len(pair[1]))
     say(f"{_parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")
-    lessons: Standard = resolved.train()
     batches = _batches(corpus.split("train"), pair, lessons, seed)
     files = {SOURCE_FILE: pair[0].backend.to_str(), TARGET_FILE: pair[1].backend.to_str()}
     exam = Exam(corpus, *pair) if "val" in corpus.splits else None
@@ -81,6 +82,12 @@ def train(
     best = Translator.load(place)
     _describe(best, place / "best", files, resolved, corpus, outcome)
     return best
+
+
+def _tokenizers(corpus: Corpus, lessons: Standard) -> tuple[Tokenizer, Tokenizer]:
+    columns = (_column(corpus.split("train"), side) for side in SIDES)
+    joint: bool | Literal["auto"] = "auto" if lessons.joint == "auto" else lessons.joint == "yes"
+    return train_pair(*columns, joint=joint, kind=lessons.pieces, size=lessons.vocabulary or "auto")
 
 
 def _batches(split: Dataset, pair: tuple[Tokenizer, Tokenizer], lessons: Standard, seed: int) -> Batches:

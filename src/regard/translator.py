@@ -85,7 +85,8 @@ class Translator:
         found: list[list[Translation]] = [[] for _ in lines]
         for rows in _batches([len(each) for each in pieces], tokens):
             source = _padded([[*pieces[row].ids, END] for row in rows])
-            outputs = beam_search(self.model, source, options, start=START, end=END, record=record)
+            chosen = replace(options, prefix=[options.prefix[row] for row in rows]) if options.prefix else options
+            outputs = beam_search(self.model, source, chosen, start=START, end=END, record=record)
             for row, hypotheses in zip(rows, outputs, strict=True):
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
         return found

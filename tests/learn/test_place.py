@@ -5,9 +5,11 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from learn.child import small_model, train
-from regard.errors import UsageError
+from regard.errors import ModelError, UsageError
 from regard.learn.events import Step
 from regard.learn.place import SPARE, Place, needed_bytes
 from regard.learn.state import write_state
@@ -50,6 +52,19 @@ def test_a_full_disk_is_told_before_training(tmp_path, monkeypatch):
         train(tmp_path / "run", tell=no_step)
 
 
+def test_a_folder_is_for_one_run_at_a_time(tmp_path):
+    train(tmp_path / "run", steps=1)
+    place = Place(tmp_path / "run", resume=True)
+    with place.held():
+        draft = tmp_path / "run" / ".last-half"
+        draft.mkdir()
+        with pytest.raises(TrainingError, match=r"another process is training in this folder.\n  Wait"):
+            train(tmp_path / "run", resume=True, steps=2, tell=no_step)
+        assert draft.exists(), "what the other process is writing was taken away"
+    assert train(tmp_path / "run", resume=True, steps=2).number == 2
+    assert not draft.exists()
+
+
 def test_the_disk_that_a_run_needs(tmp_path):
     model = small_model()
     weights = sum(each.nbytes for each in model.state_dict().values())
@@ -88,5 +103,16 @@ def test_a_state_that_is_broken_is_told(tmp_path):
     train(tmp_path / "run", steps=1)
     state = Place(tmp_path / "run").state
     state.write_bytes(state.read_bytes()[:-7])
-    with pytest.raises(Exception, match=r"state.safetensors: expected the state of a run; .*\n  The file was changed"):
+    with pytest.raises(ModelError, match=r"state.safetensors: expected the state of a run; .*\n  The file was changed"):
         train(tmp_path / "run", resume=True)
+
+
+def test_a_state_of_another_kind_is_told(tmp_path):
+    train(tmp_path / "run", steps=1)
+    state = Place(tmp_path / "run").state
+    for found, metadata in (("none", None), ("99", {"regard": '{"format": 99}'})):
+        save_file({"weight": torch.zeros(2)}, state, metadata=metadata)
+        with pytest.raises(
+            ModelError, match=rf"expected a state of format 1; found {found}.\n  Resume with the version"
+        ):
+            train(tmp_path / "run", resume=True)

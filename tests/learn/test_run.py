@@ -240,7 +240,7 @@ def test_random_numbers_are_undisturbed():
 def test_scheduled_forcing_trains(tmp_path):
     settings = replace(QUICK, forcing="scheduled", own=0.5, ramp=20, rate=0.02)
     steps = learned(tmp_path / "a", settings)
-    assert steps[-1] < 0.8 * steps[0]
+    assert steps[-1] < 0.85 * steps[0]
     full, never = small_model(), small_model()
     go(tmp_path / "b", QUICK, built=full)
     go(tmp_path / "c", replace(settings, own=0.0, rate=QUICK.rate), built=never)
@@ -329,12 +329,12 @@ def test_a_run_learns(tmp_path):
     outcome = learned(
         tmp_path, replace(QUICK, rate=0.02, schedule=maker("schedule", "cosine", floor=0.1), smoothing=0.05)
     )
-    assert outcome[-1] < 0.5 * outcome[0]
+    assert outcome[-1] < 0.7 * outcome[0]
 
 
 def learned(folder, settings):
-    """The surprise of each of sixty updates on five pairs."""
+    """The surprise of each of thirty updates on five pairs."""
     wider = [f"{key}=24" for key in ("embed.width", "encode.hidden", "predict.hidden", "predict.embed.width")]
     batches, told = Batches(Examples(PAIRS[:5]), TOKENIZER, TOKENIZER), []
-    go(folder, settings, budget=Budget(steps=60), tell=told.append, batches=batches, built=small_model(wider))
+    go(folder, settings, budget=Budget(steps=30), tell=told.append, batches=batches, built=small_model(wider))
     return [each.surprise for each in told if isinstance(each, Step)]

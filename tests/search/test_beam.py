@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import ModelError, UsageError
-from regard.search import Options, beam_search, greedy_search
+from regard.search import Options, beam_search, force, greedy_search
 from regard.search.beam import Beam
 from regard.search.loop import search
 from regard.search.rows import Rows
 from regard.search.trail import Finished
+from regard.types import Batch
 from search.tables import END, START, alone, sharp, some, table_model
-from small import DECODERS
+from small import DECODERS, model, overrides
 
 LENGTHS = (7, 5, 2)
 
@@ -228,8 +229,8 @@ def test_a_model_that_never_ends_is_ended(decoder):
 def test_search_leaves_the_model_as_it_was_and_uses_no_dropout():
     built = sharp("luong").train()
     built.predict.dropout = 0.9
-    options = Options(beam=3, max_length=7)
-    found = [beam_search(built, some(LENGTHS), options, start=START, end=END) for _ in range(3)]
+    options, source = Options(beam=3, max_length=7), some(LENGTHS)
+    found = [beam_search(built, source, options, start=START, end=END) for _ in range(3)]
     assert built.training
     assert len({tuple(row[0].ids for row in each) for each in found}) == 1
     assert not found[0][0][0].weights
@@ -239,14 +240,18 @@ def test_nothing_in_nothing_out():
     empty = some(LENGTHS)
     empty = type(empty)(empty.data[:0], empty.mask[:0])
     assert beam_search(sharp("luong"), empty, start=START, end=END) == []
+    assert greedy_search(sharp("luong"), empty, start=START, end=END) == []
+    assert force(sharp("luong"), Batch(empty, empty)) == []
 
 
 def test_faults_are_told():
+    with pytest.raises(UsageError, match="predicts a label.\n.*model.label"):
+        beam_search(model(overrides("predict", "label")), some(LENGTHS), start=START, end=END)
     with pytest.raises(UsageError, match="does not attend"):
         beam_search(sharp("plain"), some(LENGTHS), Options(beta=0.2), start=START, end=END)
-    built = sharp("luong")
+    built = sharp("luong").train()
     with torch.no_grad():
         built.predict.join.weight.fill_(torch.nan)
     with pytest.raises(ModelError, match="not numbers"):
         beam_search(built, some(LENGTHS), start=START, end=END)
-    assert not built.training
+    assert built.training

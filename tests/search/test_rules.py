@@ -165,7 +165,7 @@ def demands(draw):
     }
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=40, derandomize=True)
 @given(demands(), st.integers(0, 1000))
 def test_whatever_is_asked_holds_for_everything_found(asked, seed):
     options = Options(**asked)

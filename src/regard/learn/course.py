@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -126,24 +126,27 @@ class Course:
     def opened(self) -> Iterator[None]:
         """Begin, or go on from the last state; inside, the log is open."""
         goes_on = self.learner.agree(self.main and self.place.prepare(self._needed()))
-        if goes_on:
-            self._restore(read_state(self.place.state))
-        else:
-            seed_randomness(self.seed + self.learner.accelerator.process_index)
-        self.began = time.monotonic() - self.standing.seconds
-        self.saved, self.saved_number = self.seconds, self.learner.number
+        with self.place.held() if self.main else nullcontext():
+            if goes_on:
+                self._restore(read_state(self.place.state))
+            else:
+                seed_randomness(self.seed + self.learner.accelerator.process_index)
+            self.began = time.monotonic() - self.standing.seconds
+            self.saved, self.saved_number = self.seconds, self.learner.number
+            with self._logged("resume" if goes_on else "start"):
+                if not goes_on:
+                    self.save()  # a run can go on from the moment it has begun, and a full disk is found now
+                yield
+
+    @contextmanager
+    def _logged(self, event: str) -> Iterator[None]:
+        """Inside, the log of the main process is open."""
         if not self.main:
             yield
             return
-        number = self.learner.number
-        with Log(
-            self.place.folder, self.settings.log, tensorboard=self.settings.tensorboard, number=number
-        ) as self.log:
-            self.log.write(
-                "resume" if goes_on else "start", number=number, torch=torch.__version__, terms=self._terms()
-            )
-            if not goes_on:
-                self.save()  # a run can go on from the moment it has begun, and a full disk is found now
+        number, settings = self.learner.number, self.settings
+        with Log(self.place.folder, settings.log, tensorboard=settings.tensorboard, number=number) as self.log:
+            self.log.write(event, number=number, torch=torch.__version__, terms=self._terms())
             yield
 
     def advance(self) -> None:

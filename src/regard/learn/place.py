@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,8 +61,14 @@ class Place:
             self._check_ours(found)
         self._check_writable()
         self._check_room(needed)
-        self._tidy()
         return self.state.exists()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Inside, no other process can run in the folder; the system lets go of it when this one dies, however."""
+        with _locked(self.folder):
+            self._tidy()
+            yield
 
     def _check_ours(self, found: set[str]) -> None:
         """Going on needs the folder of a run; one that was killed before its first state holds nothing else."""
@@ -97,6 +105,27 @@ class Place:
         for name in ("last", "best"):
             for draft in self.folder.glob(f".{name}-*"):
                 shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    if sys.platform == "win32":  # where a folder cannot be locked
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise TrainingError(
+                f"{folder}: another process is training in this folder.",
+                hint="Wait for it, or stop it first; a run has one folder to itself.",
+            ) from error
+        yield
+    finally:
+        os.close(handle)
 
 
 def _is_ours(name: str) -> bool:

@@ -34,6 +34,9 @@ class Standard:
         weight_decay: how strongly matrices are drawn to zero; vectors never are.
         clip: gradients longer than this are cut to it; 0 for never.
         smoothing: share of the goal that is spread over the whole vocabulary (label smoothing).
+        pieces: what text is cut into: "bpe", "unigram", "characters" or "words"; "auto" looks at the corpus.
+        vocabulary: how many kinds of pieces there are; 0 goes by the size of the corpus.
+        joint: "yes" for one tokenizer for both sides, "no" for one each; "auto" looks at their alphabets.
         tokens: positions in a batch, padding included.
         accumulate: batches that make one update together.
         longest: pairs with more pieces on either side are left out; 0 for no limit.
@@ -62,6 +65,9 @@ class Standard:
     weight_decay: AtLeastZero = 0.0
     clip: AtLeastZero = 1.0
     smoothing: Share = 0.0
+    pieces: Literal["auto", "bpe", "unigram", "characters", "words"] = "auto"
+    vocabulary: Whole = 0
+    joint: Literal["auto", "yes", "no"] = "auto"
     tokens: Count = 4096
     accumulate: Count = 1
     longest: Whole = 0

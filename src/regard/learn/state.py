@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from torch import Tensor, nn, optim
 
 from regard.errors import ModelError
 
-FORMAT = "1"
+FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,12 @@ def write_state(path: Path, state: State) -> None:
     """Write beside the file, wait for the disk, rename: a crash at any moment leaves a whole state."""
     draft = draft_of(path)
     tensors = {name: each.detach().contiguous() for name, each in state.tensors.items()}
-    save_file(tensors, draft, metadata={"format": FORMAT, "state": json.dumps(state.values)})
+    # One entry: of several, the library writes one or the other first, and the same state would be other bytes.
+    save_file(tensors, draft, metadata={"regard": json.dumps({"format": FORMAT, **state.values})})
     _settle(draft)
     draft.replace(path)
-    _settle(path.parent)
+    if sys.platform != "win32":  # where a folder cannot be opened
+        _settle(path.parent)
 
 
 def draft_of(path: Path) -> Path:
@@ -67,20 +70,20 @@ def read_state(path: Path) -> State:
     """Read what `write_state` wrote."""
     try:
         with safe_open(path, framework="pt") as file:
-            header = file.metadata() or {}
+            values = json.loads((file.metadata() or {}).get("regard", "{}"))
             # Copies: what is mapped from a file may lie askew in memory, and sums then differ in the last bit.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-        if header.get("format") != FORMAT:
-            raise ModelError(
-                f"{path}: expected a state of format {FORMAT}; found {header.get('format', 'none')}.",
-                hint="Resume with the version of Regard that began the run.",
-            )
-        return State(tensors, json.loads(header["state"]))
-    except (SafetensorError, OSError, ValueError, KeyError) as error:
+    except (SafetensorError, OSError, ValueError) as error:
         raise ModelError(
             f"{path}: expected the state of a run; {error}.",
             hint="The file was changed or copied in part. Copy it again, or begin another run.",
         ) from error
+    if values.get("format") != FORMAT:
+        raise ModelError(
+            f"{path}: expected a state of format {FORMAT}; found {values.get('format', 'none')}.",
+            hint="Resume with the version of Regard that began the run.",
+        )
+    return State(tensors, values)
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:

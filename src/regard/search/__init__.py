@@ -2,6 +2,7 @@
 
 options     what may be asked for
 loop        step, apply the rules, pick, part with what has ended
+rows        the hypotheses still being written
 rules       what may be written next: lengths, prefixes, repeats
 penalty     how finished outputs are ranked
 trail       back-pointers, and how outputs are read off them

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from regard.model import Model
-from regard.search.loop import in_use
+from regard.search.loop import in_use, read
 from regard.search.options import Options
 from regard.search.penalty import heads_apart, looked_at, ranks
 from regard.search.rules import LEAST, refuse_nan
@@ -23,10 +23,12 @@ def force(model: Model, batch: Batch, options: Options | None = None, *, record:
 
     The target is framed by start and end, as in every batch.
     """
+    if not batch.target.data.shape[0]:
+        return []
     options = options or Options()
     given, real = batch.target.data[:, 1:], batch.target.mask[:, 1:]
     with in_use(model):
-        memory = model.read(batch.source)
+        memory = read(model, batch.source)
         taught = model.predict.teach(Padded(batch.target.data[:, :-1], real), memory)
         likelihood = -_surprise(taught.logits, given, real).sum(1)
         refuse_nan(likelihood)

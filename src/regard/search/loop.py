@@ -16,13 +16,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from regard.errors import UsageError
 from regard.model import Model
 from regard.search.options import Options
 from regard.search.penalty import looked_at, ranks
 from regard.search.rows import Picked, Rows, first_rows
 from regard.search.rules import Rules, log_probabilities
 from regard.search.trail import Finished, Hypothesis, Trail
-from regard.types import Grid, Padded, State
+from regard.types import Grid, Memory, Padded, State
 
 
 class Strategy:
@@ -57,6 +58,16 @@ def in_use(model: Model) -> Iterator[None]:
             model.train()
 
 
+def read(model: Model, source: Padded | Grid) -> Memory:
+    """The source as a memory, of a model that writes something."""
+    if not hasattr(model.predict, "step"):
+        raise UsageError(
+            "search looks for what a model writes, and this model does not write: it predicts a label.",
+            hint="Call model.label(source).",
+        )
+    return model.read(source)
+
+
 def search(
     model: Model,
     source: Padded | Grid,
@@ -84,7 +95,7 @@ class Running:
     ) -> None:
         self.model, self.options, self.strategy, self.end = model, options, strategy, end
         self.trail = Trail(record)
-        memory = model.read(source)
+        memory = read(model, source)
         copies = torch.arange(len(memory.mask), device=memory.mask.device).repeat_interleave(strategy.copies)
         self.rules = Rules(options, memory.mask.sum(1), size=model.sizes[1], end=end).reorder(copies)
         self.state: State = _follow(model.predict.start(memory), copies, len(memory.mask))

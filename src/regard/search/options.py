@@ -29,6 +29,8 @@ class Options:
     no_repeat: an output writes no sequence of so many pieces twice; 0 lets it repeat.
     prefix: the first pieces of each sentence's output, one entry a sentence; they bow to none of these rules.
     avoid: pieces that are never written.
+
+    A hypothesis that may write nothing under these rules ends, be it shorter than `min_length`.
     """
 
     beam: int = 5

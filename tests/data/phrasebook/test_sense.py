@@ -139,8 +139,11 @@ def test_but_sets_somebody_else_or_a_denial_against_the_first(sentences):
 
 
 def test_nothing_is_said_to_be_two_of_a_group(sentences):
-    found = [clause for clause in clauses(sentences)
-             if isinstance(clause.subject, Noun) and isinstance(clause.complement, Adjective)]
+    found = [
+        clause
+        for clause in clauses(sentences)
+        if isinstance(clause.subject, Noun) and isinstance(clause.complement, Adjective)
+    ]
     assert len(found) > 50
     for clause in found:
         assert GROUP[clause.complement.concept] not in groups_said(clause.subject)
