@@ -41,7 +41,7 @@ def test_every_error_has_a_docstring_of_its_own():
 @pytest.mark.parametrize("name", sorted(classes()))
 def test_exit_code_says_whose_fault_it_is(name):
     cls = getattr(errors, name)
-    assert cls.exit_code == (2 if issubclass(cls, UsageError) else 1)
+    assert cls.exit_code == (2 if issubclass(cls, UsageError) else 130 if cls is errors.Interrupted else 1)
 
 
 def test_message_and_hint():

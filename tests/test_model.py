@@ -207,7 +207,7 @@ class Killed(BaseException):
 
 def stages():
     """Every call on the file system that a save makes, by number; the last number finishes the save."""
-    return range(11)
+    return range(14)
 
 
 def die_at(monkeypatch, number, *, clean):

@@ -9,7 +9,9 @@
     │   ├── MissingData         a file, split or language is not there
     │   ├── BrokenData          it is there, and its content is wrong (empty, not UTF-8, unequal lines ...)
     │   └── DownloadError       it could not be fetched whole
-    └── ModelError              a model folder is missing, incomplete or made by something else
+    ├── ModelError              a model folder is missing, incomplete or made by something else
+    ├── TrainingError           a training cannot begin or go on: the disk, the folder, numbers that are none
+    └── Interrupted             a run was asked to stop; its state is saved (exit code 130)
 
 A message says what was expected, what was found and where; `hint` says what to write instead.
 """
@@ -94,6 +96,16 @@ class DownloadError(DataError):
 
 class ModelError(RegardError):
     """A model folder that is missing, incomplete, or not one of ours."""
+
+
+class TrainingError(RegardError):
+    """A training cannot begin or go on: the disk, the folder, or numbers that are none."""
+
+
+class Interrupted(RegardError):
+    """A run was asked to stop. Its state is saved."""
+
+    exit_code = 130
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

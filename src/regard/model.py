@@ -106,8 +106,7 @@ def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = Non
         save_model(model, str(fresh / "weights.safetensors"), metadata=sizes)
         for name, text in (files or {}).items():
             (fresh / name).write_text(text, encoding="utf-8")
-        fresh.chmod(0o755)
-        for path in fresh.iterdir():
+        for path in (*fresh.iterdir(), fresh):
             _settle(path)
         _swap(fresh, folder)
     except BaseException:
@@ -116,9 +115,13 @@ def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = Non
 
 
 def _settle(path: Path) -> None:
-    """Wait until a file is on the disk: after a power cut, a name may be there before its content."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    """Readable for all, and on the disk: after a power cut, a name may be there before its content."""
+    path.chmod(0o755 if path.is_dir() else 0o644)
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _check_place(folder: Path, files: Mapping[str, str]) -> None:

@@ -11,7 +11,8 @@ import regard
 from regard.cli import app
 
 SMALL = ["-s", "train.tokens=512", "-s", "train.validate_steps=20", "-s", "train.tensorboard=false",
-         "-s", "train.rate=0.01", "-s", "train.schedule=constant", "-s", "encode.hidden=32", "-s", "predict.hidden=32", "-s", "embed.width=16",
+         "-s", "train.rate=0.01", "-s", "train.schedule=constant",
+         "-s", "encode.hidden=32", "-s", "predict.hidden=32", "-s", "embed.width=16",
          "-s", "predict.embed.width=16"]  # fmt: skip
 
 

@@ -15,12 +15,12 @@ import regard.model
 from regard.data.batches import Batches, Examples
 from regard.data.builtin import examples
 from regard.data.tokenizer import Tokenizer
+from regard.errors import Interrupted
 from regard.learn.course import Budget
 from regard.learn.events import Step, Validation
 from regard.learn.place import Place
 from regard.learn.run import run
 from regard.learn.settings import Standard
-from regard.learn.stop import Interrupted
 from regard.recipe import resolve
 from regard.registry import maker
 

@@ -9,11 +9,10 @@ import torch
 from safetensors.torch import save_file
 
 from learn.child import small_model, train
-from regard.errors import ModelError, UsageError
+from regard.errors import ModelError, TrainingError, UsageError
 from regard.learn.events import Step
 from regard.learn.place import SPARE, Place, needed_bytes
 from regard.learn.state import write_state
-from regard.learn.stop import TrainingError
 from regard.model import load
 
 Usage = namedtuple("Usage", "total used free")

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from regard.data.files import cache_folder
+from regard.errors import TrainingError
 from regard.learn import precision
 from regard.learn.learner import Learner
 from regard.learn.settings import Standard
-from regard.learn.stop import TrainingError
 from small import DECODERS, batch, model, overrides
 
 

@@ -12,10 +12,10 @@ import torch
 from safetensors.torch import load_file
 
 from learn.child import KINDS, STAGES, STEPS, spawn, spawn_two, together, train
-from regard.errors import UsageError
+from regard.errors import Interrupted, UsageError
 from regard.learn.events import Step
 from regard.learn.state import read_state
-from regard.learn.stop import SIGNALS, Interrupted
+from regard.learn.stop import SIGNALS
 from regard.model import load
 
 

@@ -14,7 +14,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from learn.child import PAIRS, TOKENIZER, small_model, stream
 from regard.data.batches import Batches, Examples
-from regard.errors import ModelError, UsageError
+from regard.errors import ModelError, TrainingError, UsageError
 from regard.learn import course
 from regard.learn.course import Budget
 from regard.learn.events import Saved, Step, Validated, Validation
@@ -24,7 +24,6 @@ from regard.learn.place import Place
 from regard.learn.run import run
 from regard.learn.settings import Standard
 from regard.learn.state import undisturbed, weights_of
-from regard.learn.stop import TrainingError
 from regard.model import load
 from regard.registry import maker
 from regard.types import Batch, Padded

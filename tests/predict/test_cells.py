@@ -82,3 +82,13 @@ def test_readouts():
     pairs = maxout.pairs(features)
     largest = torch.stack([pairs[..., 2 * i : 2 * i + 2].max(-1).values for i in range(4)], -1)
     assert torch.allclose(maxout(features), maxout.score(largest), atol=1e-6)
+
+
+@pytest.mark.parametrize("cell", [Tanh, Gru, Cho, Lstm])
+def test_cells_step_where_products_are_in_half_precision(cell):
+    built = cell((3,), 5)
+    state = Recurrent(torch.randn(7, 5), torch.randn(7, 5) if built.keeps else None)
+    word = torch.randn(7, 3)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = built(built.project[0](word), state)
+    assert torch.allclose(half.hidden.float(), built(built.project[0](word), state).hidden, atol=0.05)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from safetensors import SafetensorError
 
-from regard.errors import UsageError
+from regard.errors import TrainingError, UsageError
 from regard.learn.events import Outcome, Reason, Saved, Step, Tell, Validated, Validation
 from regard.learn.learner import Learner
 from regard.learn.log import Log
@@ -30,7 +30,6 @@ from regard.learn.state import (
     weights_of,
     write_state,
 )
-from regard.learn.stop import TrainingError
 from regard.model import Model, save
 from regard.types import Batch
 

@@ -16,13 +16,13 @@ from typing import TypeVar
 import torch
 from torch import nn
 
+from regard.errors import TrainingError
 from regard.learn.average import Average
 from regard.learn.loss import Loss, count_pieces, sequence_loss
 from regard.learn.optimise import optimiser_for
 from regard.learn.schedule import Schedule
 from regard.learn.settings import Standard
 from regard.learn.state import State, optimiser_tensors, put_weights, restore_optimiser, weights_of
-from regard.learn.stop import TrainingError
 from regard.model import Model
 from regard.types import Batch
 

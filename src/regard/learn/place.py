@@ -16,9 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from regard.errors import UsageError
+from regard.errors import TrainingError, UsageError
 from regard.learn.state import draft_of
-from regard.learn.stop import TrainingError
 
 NAMES = ("state.safetensors", "last", "best", "log.jsonl", "tensorboard")
 SPARE = 16 * 2**20  # room for the log, the events and the tokenizers

@@ -18,7 +18,7 @@ from typing import Literal
 import torch
 
 from regard.data.files import cache_folder
-from regard.learn.stop import TrainingError
+from regard.errors import TrainingError
 
 GAIN = 1.2  # how many times faster bf16 must be to be worth its lost digits
 TIMEOUT = 120

@@ -6,14 +6,14 @@ run(model, batches, settings, Place(Path("runs/de-en")), budget=Budget(minutes=3
 
 from __future__ import annotations
 
-from regard.errors import ModelError, UsageError
+from regard.errors import Interrupted, ModelError, UsageError
 from regard.learn.course import Budget, Course, Stream, Validate
 from regard.learn.events import Outcome, Tell, quiet
 from regard.learn.learner import flushing
 from regard.learn.place import Place
 from regard.learn.schedule import Schedule
 from regard.learn.settings import Standard
-from regard.learn.stop import Interrupted, stopping
+from regard.learn.stop import stopping
 from regard.model import Model
 
 

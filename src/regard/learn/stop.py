@@ -1,4 +1,4 @@
-"""Stopping: signals that let a step finish first, and the errors of a training."""
+"""Stopping: signals that let a step finish first."""
 
 from __future__ import annotations
 
@@ -9,19 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-from regard.errors import RegardError
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-class TrainingError(RegardError):
-    """A training cannot begin or go on: the disk, the folder, or numbers that are none."""
-
-
-class Interrupted(RegardError):
-    """A run was asked to stop. Its state is saved."""
-
-    exit_code = 130
 
 
 @dataclass

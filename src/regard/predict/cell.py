@@ -39,6 +39,11 @@ class Cell(nn.Module):
         raise TypeError(f"{type(self).__name__} does not say how it steps")
 
 
+def _mixed(first: Tensor, second: Tensor, share: Tensor) -> Tensor:
+    """(1 - share) first + share second; written out, because under autocast the three may differ in precision."""
+    return first + share * (second - first)
+
+
 @part("cell", "tanh")
 class Tanh(Cell):
     """h' = tanh(x + U h)."""
@@ -65,7 +70,7 @@ class Gru(Cell):
         reset_x, update_x, new_x = projected.chunk(3, -1)
         reset_h, update_h, new_h = self.recur(state.hidden).chunk(3, -1)
         new = torch.tanh(new_x + torch.sigmoid(reset_x + reset_h) * new_h)
-        return Recurrent(torch.lerp(new, state.hidden, torch.sigmoid(update_x + update_h)))
+        return Recurrent(_mixed(new, state.hidden, torch.sigmoid(update_x + update_h)))
 
 
 @part("cell", "cho")
@@ -85,7 +90,7 @@ class Cho(Cell):
         gates = torch.sigmoid(gates_x + nn.functional.linear(state.hidden, gates_w, gates_b))
         reset, update = gates.chunk(2, -1)
         new = torch.tanh(new_x + nn.functional.linear(reset * state.hidden, new_w, new_b))
-        return Recurrent(torch.lerp(state.hidden, new, update))
+        return Recurrent(_mixed(state.hidden, new, update))
 
 
 @part("cell", "lstm")
