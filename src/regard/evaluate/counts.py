@@ -75,7 +75,8 @@ def count_bleu(
     if tokenize not in BLEU.TOKENIZERS:
         raise UnknownName("tokenizer of sacreBLEU", tokenize, BLEU.TOKENIZERS)
     try:
-        metric = BLEU(lowercase=lower, tokenize=tokenize)
+        # `force` only silences a guess that outputs with spaced punctuation must be a mistake: ours may be meant so.
+        metric = BLEU(lowercase=lower, tokenize=tokenize, force=True)
     except (ImportError, RuntimeError) as failure:
         raise UsageError(
             f"sacreBLEU's tokenizer '{tokenize}' needs a package that is not here: {' '.join(str(failure).split())}",
