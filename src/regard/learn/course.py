@@ -114,7 +114,7 @@ class Course:
         self.standing = Standing()
         self.began = self.saved = 0.0
         self.saved_number = 0
-        self.made, self.pieces, self.spent = 0, 0, 0.0  # in this session: updates, pieces, seconds in updates
+        self.made, self.pieces, self.spent = 0, 0, 0.0  # in this process: updates, pieces, seconds in updates
 
     @property
     def seconds(self) -> float:
