@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +12,7 @@ from datasets import Dataset
 
 from regard.data.batches import Batches, Examples
 from regard.data.check import check
-from regard.data.corpus import Corpus
+from regard.data.corpus import Corpus, column
 from regard.data.example import Example
 from regard.data.tokenizer import Tokenizer, train_pair
 from regard.errors import ModelError
@@ -85,7 +85,7 @@ def train(
 
 
 def _tokenizers(corpus: Corpus, lessons: Standard) -> tuple[Tokenizer, Tokenizer]:
-    columns = (_column(corpus.split("train"), side) for side in SIDES)
+    columns = (column(corpus.split("train"), side) for side in SIDES)
     joint: bool | Literal["auto"] = "auto" if lessons.joint == "auto" else lessons.joint == "yes"
     return train_pair(*columns, joint=joint, kind=lessons.pieces, size=lessons.vocabulary or "auto")
 
@@ -110,11 +110,6 @@ def _kept(place: Path) -> tuple[Tokenizer, Tokenizer]:
         if (folder / SOURCE_FILE).is_file():
             return Tokenizer.load(folder / SOURCE_FILE), Tokenizer.load(folder / TARGET_FILE)
     raise ModelError(f"{place} holds no run to go on with.", hint="Leave --resume out to begin one.")
-
-
-def _column(split: Dataset, name: str) -> Iterator[str]:
-    for chunk in split.select_columns(name).iter(batch_size=1_000):
-        yield from chunk[name]
 
 
 def _parameters(model: Model) -> int:

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import overload
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from regard.alignment import END as END_WORD
 from regard.alignment import Alignment, merge
+from regard.data.batches import pad
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
 from regard.errors import UsageError
 from regard.model import Model
 from regard.model import load as load_model
 from regard.search import Hypothesis, Options, beam_search, force
-from regard.types import Batch, Padded
+from regard.types import Batch
 
 SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
 
@@ -84,7 +84,7 @@ class Translator:
         pieces = self.source.encode_batch(lines)
         found: list[list[Translation]] = [[] for _ in lines]
         for rows in _batches([len(each) for each in pieces], tokens):
-            source = _padded([[*pieces[row].ids, END] for row in rows])
+            source = pad([[*pieces[row].ids, END] for row in rows])
             chosen = replace(options, prefix=[options.prefix[row] for row in rows]) if options.prefix else options
             outputs = beam_search(self.model, source, chosen, start=START, end=END, record=record)
             for row, hypotheses in zip(rows, outputs, strict=True):
@@ -124,8 +124,8 @@ class Translator:
         found: list[Translation | None] = [None] * len(sources)
         for rows in _batches([len(asked[row]) + len(wanted[row]) for row in range(len(sources))], tokens):
             batch = Batch(
-                _padded([[*asked[row].ids, END] for row in rows]),
-                _padded([[START, *wanted[row].ids, END] for row in rows]),
+                pad([[*asked[row].ids, END] for row in rows]),
+                pad([[START, *wanted[row].ids, END] for row in rows]),
             )
             for row, forced in zip(rows, force(self.model, batch, record=record), strict=True):
                 found[row] = self._told(asked[row], wanted[row], forced)
@@ -162,10 +162,3 @@ def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         rows.append(row)
     if rows:
         yield rows
-
-
-def _padded(lines: list[list[int]]) -> Padded:
-    longest = max(map(len, lines))
-    data = torch.tensor([line + [PAD] * (longest - len(line)) for line in lines])
-    lengths = torch.tensor([len(line) for line in lines])
-    return Padded(data, torch.arange(longest) < lengths.unsqueeze(1))

@@ -191,7 +191,7 @@ class Batches:
         return self._order[1]
 
     def _padded(self, pairs: list[Pair]) -> Batch:
-        source, target = _pad([pair[0] for pair in pairs]), _pad([pair[1] for pair in pairs])
+        source, target = pad([pair[0] for pair in pairs]), pad([pair[1] for pair in pairs])
         self.tally.batches += 1
         self.tally.pairs += len(pairs)
         self.tally.positions += source.mask.numel() + target.mask.numel()
@@ -224,7 +224,8 @@ def _cut(pairs: list[Pair], tokens: int) -> Iterator[list[Pair]]:
         yield batch
 
 
-def _pad(lines: list[list[int]]) -> Padded:
+def pad(lines: list[list[int]]) -> Padded:
+    """Lines of ids as one tensor, the shorter ones padded."""
     lengths = torch.tensor([len(line) for line in lines])
     data = torch.full((len(lines), int(lengths.max())), PAD)
     mask = torch.arange(data.shape[1]) < lengths[:, None]

@@ -79,6 +79,12 @@ class Corpus:
         )
 
 
+def column(split: Dataset, name: str) -> Iterator[str]:
+    """One side of a split, line by line, without holding it in memory."""
+    for chunk in split.select_columns(name).iter(batch_size=1_000):
+        yield from chunk[name]
+
+
 class _Stored(Reader):
     """Streams a split that lies in the store: its files were found to be sound when it was written."""
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-
-from datasets import Dataset
 
 from regard.data.batches import Batches
 from regard.data.check import unknown_pieces
-from regard.data.corpus import Corpus
+from regard.data.corpus import Corpus, column
 from regard.data.report import Report
 from regard.data.tokenizer import Tokenizer, train_pair
-
-_CHUNK = 1_000
 
 
 def rehearse(corpus: Corpus, report: Report, *, tokens: int = 4096, seed: int = 0) -> Report:
@@ -23,18 +18,13 @@ def rehearse(corpus: Corpus, report: Report, *, tokens: int = 4096, seed: int = 
     doubts about unknown pieces.
     """
     train = corpus.split("train")
-    tokenizers = train_pair(_column(train, "source"), _column(train, "target"))
+    tokenizers = train_pair(column(train, "source"), column(train, "target"))
     batches = Batches(train, *tokenizers, tokens=tokens, seed=seed)
     for _ in batches:
         pass
     notes = (f"pieces: {_tell(*tokenizers)}", f"batches of {tokens:,} positions: {batches.tally}")
     unknown = unknown_pieces(corpus.plan(), tokenizers)
     return replace(report, notes=(*report.notes, *notes), findings=(*report.findings, *unknown))
-
-
-def _column(split: Dataset, name: str) -> Iterator[str]:
-    for chunk in split.select_columns(name).iter(batch_size=_CHUNK):
-        yield from chunk[name]
 
 
 def _tell(source: Tokenizer, target: Tokenizer) -> str:
