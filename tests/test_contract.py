@@ -15,7 +15,8 @@ from small import ATTENDING, DECODERS, IMAGE_ENCODERS, TARGET, TEXT_ENCODERS, ba
 
 SCORES, SCOPES, CHOICES = names("score"), names("scope"), names("choice")
 TRIPLES = list(itertools.product(SCORES, SCOPES, CHOICES))
-EVERY_PART = [(kind, name) for kind in KINDS if kind not in ("train", "schedule", "average") for name in names(kind)]
+APART = ("begin", "train", "schedule", "average")  # they are no modules
+EVERY_PART = [(kind, name) for kind in KINDS if kind not in APART for name in names(kind)]
 BATCH, QUERIES, KEYS, WIDTH, VALUES = 3, 5, 7, 2, 11
 
 

@@ -87,7 +87,8 @@ def train(
 def _tokenizers(corpus: Corpus, lessons: Standard) -> tuple[Tokenizer, Tokenizer]:
     columns = (column(corpus.split("train"), side) for side in SIDES)
     joint: bool | Literal["auto"] = "auto" if lessons.joint == "auto" else lessons.joint == "yes"
-    return train_pair(*columns, joint=joint, kind=lessons.pieces, size=lessons.vocabulary or "auto")
+    sizes = lessons.vocabulary or "auto", lessons.target_vocabulary or None
+    return train_pair(*columns, joint=joint, kind=lessons.pieces, size=sizes[0], target_size=sizes[1])
 
 
 def _batches(split: Dataset, pair: tuple[Tokenizer, Tokenizer], lessons: Standard, seed: int) -> Batches:

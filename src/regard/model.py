@@ -31,6 +31,7 @@ class Model(nn.Module):
         attend: how the memory is looked at; "none" for a decoder that does not attend.
         predict: how the memory becomes an output.
         share: use one table for the vectors of source and target; they must share a vocabulary.
+        begin: how the weights begin; "none" leaves them as each part drew them.
     """
 
     recipe: Recipe | None = None
@@ -45,6 +46,7 @@ class Model(nn.Module):
         attend: Maker | None = None,
         predict: Maker,
         share: bool = False,
+        begin: Maker | None = None,
     ) -> None:
         super().__init__()
         self.sizes = (source, target)
@@ -53,6 +55,8 @@ class Model(nn.Module):
         self.predict = predict(target, self.encode.widths, attend)
         if share:
             self._share()
+        if begin is not None:
+            begin()(self)
 
     def read(self, source: Padded | Grid) -> Memory:
         """The source as a memory."""

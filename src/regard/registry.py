@@ -41,12 +41,21 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "cell": ("one recurrent step", ("inputs", "width")),
     "bridge": ("from an encoder's end to a decoder's start", ("memory", "widths", "cells")),
     "readout": ("features to scores of the next piece", ("inputs", "embed")),
+    "begin": ("how the weights of a new model begin", ()),
     "train": ("how a model is trained", ()),
     "schedule": ("how the learning rate moves while training", ("rate",)),
     "average": ("which weights are kept: a mean over many steps", ()),
 }
 # The packages whose modules register parts when imported.
-HOMES = ("regard.embed", "regard.encode", "regard.attend", "regard.predict", "regard.model", "regard.learn")
+HOMES = (
+    "regard.embed",
+    "regard.encode",
+    "regard.attend",
+    "regard.predict",
+    "regard.begin",
+    "regard.model",
+    "regard.learn",
+)
 
 _parts: dict[str, dict[str, type]] = {kind: {} for kind in KINDS}
 _loaded: list[bool] = []

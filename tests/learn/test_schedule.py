@@ -14,7 +14,7 @@ def made(name, **settings):
 
 
 def test_the_schedules_that_are_promised():
-    assert set(names("schedule")) >= {"constant", "inverse_square_root", "plateau", "cosine"}
+    assert set(names("schedule")) >= {"constant", "inverse_square_root", "plateau", "cosine", "halving"}
 
 
 def test_constant():
@@ -36,6 +36,13 @@ def test_cosine():
     expected = [RATE * (0.1 + 0.9 * each) for each in (1.0, 0.75, 0.5, 0.0, 0.0)]
     assert found == pytest.approx(expected)
     assert made("cosine", warmup=3).at(2, 0.5) == pytest.approx(RATE * 2 / 3 / 2)
+
+
+def test_halving():
+    """Five updates at the full rate, then half of it for every three more."""
+    schedule = made("halving", after=5, every=3)
+    found = [schedule.at(number, None) / RATE for number in (1, 5, 6, 8, 9, 12)]
+    assert found == [1, 1, 0.5, 0.5, 0.25, 0.125]
 
 
 def test_plateau():

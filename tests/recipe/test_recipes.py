@@ -5,6 +5,8 @@ import dataclasses
 import pytest
 import torch
 
+from regard.learn.loss import sequence_loss
+from regard.learn.optimise import optimiser_for
 from regard.recipe import NAMED, resolve, write
 from regard.recipe.resolve import Recipe
 from regard.registry import Maker, find, names, settings
@@ -112,9 +114,45 @@ def test_a_recipes_model_learns_from_every_parameter(name):
     assert without == []
 
 
+PAPERS = [name for name in NAMED if name.endswith("-paper")]
+# Recurrent and attention weights alone: the tables grow with the vocabulary, which is small here.
+MILLIONS = {
+    "gnmt-paper": (150, 220),
+    "luong-local-m-paper": (65, 85),
+    "luong-local-p-paper": (65, 85),
+    "luong-paper": (65, 85),
+    "rnnsearch-paper": (25, 40),
+    "seq2seq-paper": (63, 66),
+    "tutorial-paper": (0, 1),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_papers_numbers_build_and_step(name):
+    """At its published size: one update by its own optimiser and rate changes what the model says, and stays finite."""
+    recipe = resolve(name)
+    lessons = recipe.train()
+    model = seeded(recipe).train()
+    low, high = MILLIONS[name]
+    assert low <= sum(weight.numel() for weight in model.parameters()) / 1e6 <= high
+    batch = Batch(words(SOURCE, (7, 2)), words(TARGET, (5, 3)))
+    optimiser = optimiser_for(model, lessons)
+    before = [weight.clone() for weight in model.predict.readout.parameters()]
+    loss = sequence_loss(model, batch).total
+    loss.backward()
+    if lessons.clip:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), lessons.clip)
+    optimiser.step()
+    after = list(model.predict.readout.parameters())
+    assert loss.isfinite()
+    assert all(weight.isfinite().all() for weight in after)
+    assert not all(map(torch.equal, before, after))
+
+
 def test_the_systems_of_the_frame_are_there():
-    wanted = "classify gnmt luong luong-local-m luong-local-p rnnsearch seq2seq transformer tutorial"
-    assert set(NAMED) >= set(wanted.split())
+    papers = "gnmt luong luong-local-m luong-local-p rnnsearch seq2seq tutorial"
+    wanted = f"{papers} classify rnnsearch-hard transformer"
+    assert set(NAMED) >= {*wanted.split(), *(f"{name}-paper" for name in papers.split())}
     assert list(NAMED) == sorted(NAMED)
 
 

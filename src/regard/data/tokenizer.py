@@ -188,17 +188,19 @@ def train_pair(
     joint: bool | Literal["auto"] = "auto",
     kind: str = "auto",
     size: Size = "auto",
+    target_size: Size | None = None,
 ) -> tuple[Tokenizer, Tokenizer]:
     """Learn the tokenizers of both sides: one for both (`joint`), or one each.
 
     `auto` takes one for both where both are subwords and at least nine in ten of the characters on either
-    side are also used on the other (German and English, but not Russian and English).
+    side are also used on the other (German and English, but not Russian and English). Where each side has its
+    own, `target_size` may differ from `size`.
     """
     ours, theirs = Survey.of(source), Survey.of(target)
     if joint == "auto":
         joint = _are_alike(ours, theirs, kind)
     if not joint:
-        return Tokenizer(learn(ours, kind, size)), Tokenizer(learn(theirs, kind, size))
+        return Tokenizer(learn(ours, kind, size)), Tokenizer(learn(theirs, kind, target_size or size))
     both = Tokenizer(learn(ours.joined(theirs), kind, size))
     return both, both
 

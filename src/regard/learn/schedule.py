@@ -98,6 +98,24 @@ class Cosine(Schedule):
         return _warm(self.rate, number, self.warmup) * (self.floor + (1 - self.floor) * left)
 
 
+@part("schedule", "halving")
+class Halving(Schedule):
+    """One rate for a while, then half of it again and again (Sutskever 2014, Luong 2015).
+
+    Settings:
+        after: updates before the rate is first halved.
+        every: updates from one halving to the next.
+    """
+
+    def __init__(self, rate: float, *, after: Whole = 10000, every: Count = 5000) -> None:
+        super().__init__(rate)
+        self.after, self.every = after, every
+
+    def at(self, number: int, share: float | None) -> float:
+        """Half as much for each halving that lies behind."""
+        return self.rate * 0.5 ** max(0, math.ceil((number - self.after) / self.every))
+
+
 @part("schedule", "plateau")
 class Plateau(Schedule):
     """Lower the rate whenever validations stop getting better; needs validation.

@@ -36,6 +36,7 @@ class Standard:
         smoothing: share of the goal that is spread over the whole vocabulary (label smoothing).
         pieces: what text is cut into: "bpe", "unigram", "characters" or "words"; "auto" looks at the corpus.
         vocabulary: how many kinds of pieces there are; 0 goes by the size of the corpus.
+        target_vocabulary: how many the target has, where each side has its own; 0 for as many as the source.
         joint: "yes" for one tokenizer for both sides, "no" for one each; "auto" looks at their alphabets.
         tokens: positions in a batch, padding included.
         accumulate: batches that make one update together.
@@ -67,6 +68,7 @@ class Standard:
     smoothing: Share = 0.0
     pieces: Literal["auto", "bpe", "unigram", "characters", "words"] = "auto"
     vocabulary: Whole = 0
+    target_vocabulary: Whole = 0
     joint: Literal["auto", "yes", "no"] = "auto"
     tokens: Count = 4096
     accumulate: Count = 1

@@ -1,4 +1,4 @@
-"""Bahdanau's decoder: ask with the state *before* the step, then step with what was looks.width (2014, A.2.2)."""
+"""Bahdanau's decoder: ask with the state *before* the step, then step with what was looked at (2014, A.2.2)."""
 
 from __future__ import annotations
 

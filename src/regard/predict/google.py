@@ -22,8 +22,8 @@ class Google(RecurrentDecoder):
         hidden: the width of the states.
         layers: how many stand on one another.
         cell: the recurrent cell.
-        context: what the layers above the bottom one read: "held", looks.width with the bottom state of the step
-            before (the paper; gnmt in its reference code), or "fresh", looks.width with the one just made (gnmt_v2).
+        context: what the layers above the bottom one read: "held", looked up with the bottom state of the step
+            before (the paper; gnmt in its reference code), or "fresh", looked up with the one just made (gnmt_v2).
         residual: add what a layer reads from below (without the context) to its output, from the second layer on.
         bridge: how the encoder's end starts the decoder.
         readout: from the top state to the vocabulary.

@@ -1,0 +1,47 @@
+"""How the weights of a new model begin, where a paper says so; otherwise each part draws its own."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from regard.registry import part
+from regard.types import Positive
+
+RECURRENT = ("weight_hh", "recur.weight")  # what the states are multiplied with, in encoders and in decoders
+
+
+@part("begin", "uniform")
+class Uniform:
+    """Every weight and every bias is drawn evenly between -reach and reach (Sutskever 2014, Luong 2015, Wu 2016).
+
+    Settings:
+        reach: the largest number that may be drawn.
+    """
+
+    def __init__(self, *, reach: Positive = 0.1) -> None:
+        self.reach = reach
+
+    def __call__(self, model: nn.Module) -> None:
+        """Draw them."""
+        for weight in model.parameters():
+            nn.init.uniform_(weight, -self.reach, self.reach)
+
+
+@part("begin", "bahdanau")
+class Bahdanau:
+    """Orthogonal recurrences, attention almost zero, vectors zero, all else small (Bahdanau 2014, B.1).
+
+    With the score's vector at zero attention begins exactly uniform. Its matrices have a deviation of 0.001 and
+    all others of 0.01.
+    """
+
+    def __call__(self, model: nn.Module) -> None:
+        """Draw them."""
+        for name, weight in model.named_parameters():
+            if weight.dim() < 2:
+                nn.init.zeros_(weight)
+            elif any(word in name for word in RECURRENT):
+                for block in weight.data.chunk(weight.shape[0] // weight.shape[1]):
+                    nn.init.orthogonal_(block)
+            else:
+                nn.init.normal_(weight, std=0.001 if ".attend." in name else 0.01)
