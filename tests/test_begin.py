@@ -19,7 +19,9 @@ def test_uniform_draws_every_weight_within_its_reach():
     model = built("seq2seq", "begin.part=uniform", "begin.reach=0.08", "encode.hidden=17", "predict.hidden=17")
     drawn = torch.cat([weight.flatten() for weight in model.parameters()])
     assert drawn.abs().max() <= 0.08
-    assert torch.allclose(drawn.std(), torch.tensor(0.08 / 3**0.5), rtol=0.02), "an even draw deviates by reach / sqrt 3"
+    assert torch.allclose(drawn.std(), torch.tensor(0.08 / 3**0.5), rtol=0.02), (
+        "an even draw deviates by reach / sqrt 3"
+    )
     assert drawn.mean().abs() < 0.001
 
 

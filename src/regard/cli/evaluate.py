@@ -26,6 +26,9 @@ def evaluate(
     ] = None,
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
     out: Annotated[Path | None, typer.Option(help="Draw BLEU by length into a .png, .svg or .pdf file.")] = None,
+    outputs_file: Annotated[
+        Path | None, typer.Option("--outputs", metavar="FILE", help="Keep the translations, a line each.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Translate a split and score it: BLEU, chrF, exact match, alignment error where gold links are, speed.
@@ -55,6 +58,8 @@ def evaluate(
         alignment=_aligned(translator, sources, references, gold, links),
         speed=watch.throughput(),
     )
+    if outputs_file is not None:
+        outputs_file.write_text("".join(f"{' '.join(line.splitlines())}\n" for line in outputs), encoding="utf-8")
     if out is not None:
         typer.echo(f"drawn: {report.figure(out)}", err=True)
     typer.echo(report.as_json() if as_json else report.as_text())

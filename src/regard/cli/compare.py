@@ -1,0 +1,97 @@
+"""`regard compare RECIPE ... --data D --out REPORT`: same data, same budget, one report."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.cli.options import From, Settings, To
+
+if TYPE_CHECKING:
+    from regard.compare import Plan, Result
+    from regard.compare.report import Example
+    from regard.data.corpus import Corpus
+
+SHOWN = 3  # test sentences that the report shows as each arm saw them
+
+
+def compare(
+    arms: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECIPE...",
+            help='Recipes or finished models. With settings and a label: "dot: luong attend.score=dot".',
+        ),
+    ],
+    data: Annotated[str, typer.Option(help="A corpus: a built-in or downloaded name, a folder or a file.")],
+    out: Annotated[Path, typer.Option(help="The report's folder; a rerun goes on where it stopped.")],
+    source: From = None,
+    target: To = None,
+    minutes: Annotated[float | None, typer.Option(help="How long each trains, by the clock.")] = None,
+    steps: Annotated[int | None, typer.Option(help="How many updates each makes.")] = None,
+    seed: Annotated[int, typer.Option(help="The same for all.")] = 0,
+    size: Annotated[int | None, typer.Option(min=1, help="How many pairs a built-in corpus shall draw.")] = None,
+    split: Annotated[str, typer.Option(help="What they are scored on.")] = "test",
+    beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="How many run at once, each with its share of the cores; 0 for one a core.")
+    ] = 0,
+    setting: Settings = None,
+) -> None:
+    """Train recipes on the same data with the same budget, and report them side by side.
+
+    Example: regard compare rnnsearch seq2seq "dot: luong attend.score=dot" --data multi30k --from de --to en
+    --minutes 10 --out reports/first
+    """
+    from regard.compare import Plan, read_arms, read_result, run_arms, write_report
+    from regard.data.corpus import Corpus
+    from regard.errors import TrainingError, UsageError
+
+    read = read_arms(arms, setting or ())
+    if minutes is None and steps is None and not all(arm.finished for arm in read):
+        raise UsageError("a comparison needs a budget.", hint="Add --minutes 10, or --steps 5000.")
+    plan = Plan(data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam)
+    corpus = Corpus.open(data, source=source, target=target)  # as `evaluate` opens it: seed and size are for training
+    corpus.split(split)
+    plan.keep(out)
+    outcomes = run_arms(plan, read, out, jobs=jobs or min(len(read), os.cpu_count() or 1), tell=_told)
+    results = [read_result(each) for each in outcomes if not each.error]
+    references = list(corpus.split(split)["target"])
+    page = write_report(plan, outcomes, results, references, _examples(results, corpus, plan), out)
+    typer.echo((out / "report.md").read_text(encoding="utf-8"))
+    typer.echo(f"The report is {page}.", err=True)
+    failed = [each.arm.label for each in outcomes if each.error]
+    if failed:
+        raise TrainingError(f"{len(failed)} of {len(read)} arms failed: {', '.join(failed)}; the report says why.")
+
+
+def _told(label: str, line: str) -> None:
+    """What an arm says of itself, after its name; samples are left to its log."""
+    words = line.strip()
+    if words.startswith(("step", "done", "failed", "stopped", "regard:")):
+        typer.echo(f"{label}: {words}", err=True)
+
+
+def _examples(results: list[Result], corpus: Corpus, plan: Plan) -> list[Example]:
+    """A short, a middling and a longer sentence as each arm translates them."""
+    from regard.compare.report import Example
+    from regard.search import Options
+    from regard.translator import Translator
+
+    rows = corpus.split(plan.split)
+    lines, references = list(rows["source"]), list(rows["target"])
+    order = sorted((row for row in range(len(lines)) if lines[row].strip()), key=lambda row: len(lines[row]))
+    chosen = list(dict.fromkeys(order[len(order) * share // 6] for share in (1, 3, 5)))[:SHOWN] if order else []
+    found = [
+        [
+            best[0]
+            for best in Translator.load(each.model).search([lines[row] for row in chosen], Options(beam=plan.beam))
+        ]
+        for each in results
+    ]
+    return [
+        Example(lines[row], references[row], tuple(each[number] for each in found)) for number, row in enumerate(chosen)
+    ]

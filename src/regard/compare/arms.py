@@ -1,0 +1,72 @@
+"""The arms of a comparison: what each is called, which recipe it trains and what it changes in it.
+
+An arm is written as one text: `luong`, `luong attend.score=dot`, `dot: luong attend.score=dot`, or the folder of
+a finished model, `mine: runs/de-en`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.errors import UsageError
+from regard.recipe import resolve
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One side of a comparison: a recipe with its settings, or the folder of a finished model."""
+
+    label: str
+    recipe: str
+    settings: tuple[str, ...] = ()
+    finished: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The label as a folder's name."""
+        return re.sub(r"[^\w.=+-]+", "-", self.label).strip("-.") or "arm"
+
+
+def read_arms(texts: Sequence[str], shared: Sequence[str] = ()) -> list[Arm]:
+    """The arms as they were written; every recipe is resolved, so that all mistakes are told before any training.
+
+    `shared` are settings that every arm gets below its own.
+    """
+    arms = [_read(text) for text in texts]
+    if not arms:
+        raise UsageError(
+            "expected at least one recipe to compare.", hint="Write, say: regard compare rnnsearch seq2seq"
+        )
+    twice = [folder for folder, count in Counter(arm.folder for arm in arms).items() if count > 1]
+    if twice:
+        raise UsageError(
+            f"two arms are called '{twice[0]}'.",
+            hint='Give each a label of its own, as in "dot: luong attend.score=dot".',
+        )
+    for arm in arms:
+        if not arm.finished:
+            resolve(arm.recipe, [*shared, *arm.settings])
+    return arms
+
+
+def _read(text: str) -> Arm:
+    label, found, rest = text.partition(": ")
+    words = (rest if found else text).split()
+    if not words:
+        raise UsageError(f"expected a recipe or a model folder; found '{text}'.")
+    recipe, settings = words[0], tuple(words[1:])
+    finished = _is_model(Path(recipe))
+    if finished and settings:
+        raise UsageError(
+            f"{recipe} is a finished model; '{settings[0]}' cannot change it.", hint="Name a recipe instead."
+        )
+    return Arm(label.strip() if found else " ".join(words), recipe, settings, finished)
+
+
+def _is_model(folder: Path) -> bool:
+    """Whether this is a model folder or a run folder."""
+    return any((place / "weights.safetensors").is_file() for place in (folder, folder / "best"))

@@ -1,0 +1,67 @@
+"""What all arms of a comparison share: the data, the budget, how outputs are found; and the commands that follow."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from regard.compare.arms import Arm
+from regard.errors import UsageError
+
+PLAN_FILE = "plan.json"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The conditions that are equal for all arms."""
+
+    data: str
+    source: str | None = None
+    target: str | None = None
+    minutes: float | None = None
+    steps: int | None = None
+    seed: int = 0
+    size: int | None = None
+    settings: tuple[str, ...] = ()
+    split: str = "test"
+    beam: int = 5
+
+    def train(self, arm: Arm, run: Path, resume: bool = False) -> list[str]:
+        """The words of the command that trains an arm; settings of its own come last, so that they win."""
+        options = {"minutes": self.minutes, "steps": self.steps, "seed": self.seed, "size": self.size}
+        words = ["train", arm.recipe, *self._corpus(), "--out", str(run)]
+        words += [word for name, value in options.items() if value is not None for word in (f"--{name}", f"{value:g}")]
+        words += [word for setting in (*self.settings, *arm.settings) for word in ("-s", setting)]
+        return [*words, "--resume"] if resume else words
+
+    def evaluate(self, arm: Arm, run: Path) -> list[str]:
+        """The words of the command that scores an arm."""
+        model = arm.recipe if arm.finished else str(run)
+        return ["evaluate", model, *self._corpus(), "--split", self.split, "--beam", str(self.beam), "--by-length"]
+
+    def keep(self, out: Path) -> None:
+        """Note the plan in the report's folder; a plan that is there already must be the same."""
+        path = out / PLAN_FILE
+        now = json.loads(json.dumps(asdict(self)))
+        if path.is_file():
+            before = json.loads(path.read_text(encoding="utf-8"))
+            told = [f"  {key}: was {before.get(key)!r}, is {now[key]!r}" for key in now if before.get(key) != now[key]]
+            if told:
+                raise UsageError(
+                    f"{out} holds a comparison under other conditions:\n" + "\n".join(told),
+                    hint="Write them as they were to go on with it, or give another --out.",
+                )
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(now, indent=2) + "\n", encoding="utf-8")
+
+    def _corpus(self) -> list[str]:
+        languages = [("--from", self.source), ("--to", self.target)]
+        return ["--data", self.data, *(word for option, name in languages if name for word in (option, name))]
+
+
+def written(words: Sequence[str]) -> str:
+    """A command as a person would type it."""
+    return shlex.join(["regard", *words])

@@ -1,0 +1,99 @@
+"""What an arm brought: its scores, how long it trained and how fast, and how it learned."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from safetensors import safe_open
+
+from regard.compare.arms import Arm
+from regard.compare.runner import OUTPUTS, RUN, SCORES, Outcome
+from regard.evaluate import Bucket, Score
+
+
+@dataclass(frozen=True)
+class Result:
+    """One arm, measured. Of a finished model the training is known only as far as its folder tells."""
+
+    arm: Arm
+    model: Path
+    parameters: int
+    scores: dict[str, Score]
+    lengths: tuple[Bucket, ...]
+    aer: float | None
+    sentences_per_second: float
+    outputs: tuple[str, ...]
+    updates: int | None = None
+    seconds: float | None = None
+    pieces_per_second: float | None = None
+    curve: tuple[tuple[float, dict[str, float]], ...] = ()  # (seconds, what a validation measured)
+
+    @property
+    def perplexity(self) -> float | None:
+        """Of a piece of the validation pairs, at the last validation."""
+        surprise = self.curve[-1][1].get("surprise") if self.curve else None
+        return None if surprise is None else math.exp(surprise)
+
+
+def read_result(outcome: Outcome) -> Result:
+    """Read what an arm left in its folder."""
+    folder = outcome.folder
+    found = json.loads((folder / SCORES).read_text(encoding="utf-8"))
+    model = _model(Path(outcome.arm.recipe) if outcome.arm.finished else folder / RUN)
+    return Result(
+        arm=outcome.arm,
+        model=model,
+        parameters=_parameters(model),
+        scores={each["name"]: Score(**each) for each in found["scores"]},
+        lengths=tuple(_bucket(each) for each in found["lengths"]),
+        aer=found["alignment"]["aer"] if "alignment" in found else None,
+        sentences_per_second=found["speed"]["sentences_per_second"],
+        outputs=tuple((folder / OUTPUTS).read_text(encoding="utf-8").split("\n")[:-1]),
+        **_training(model.parent / "log.jsonl"),
+    )
+
+
+def _model(folder: Path) -> Path:
+    return folder / "best" if (folder / "best").is_dir() else folder
+
+
+def _bucket(found: dict[str, Any]) -> Bucket:
+    return Bucket(found["low"], found["high"], found["count"], Score(**found["score"]))
+
+
+def _parameters(model: Path) -> int:
+    """How many numbers the weights hold, from the head of their file."""
+    with safe_open(model / "weights.safetensors", "numpy") as weights:
+        shapes = [weights.get_slice(name).get_shape() for name in weights.keys()]  # noqa: SIM118, it is no dict
+    return sum(math.prod(shape) for shape in shapes)
+
+
+def _training(log: Path) -> dict[str, Any]:
+    """What the run's log tells; nothing where there is none."""
+    if not log.is_file():
+        return {}
+    events = _valid(json.loads(line) for line in log.read_text(encoding="utf-8").splitlines())
+    steps = [event for event in events if event["event"] == "step"]
+    judged = [event for event in events if event["event"] == "validate"]
+    return {
+        "updates": max((event["number"] for event in events), default=None),
+        "seconds": max((event.get("seconds", 0.0) for event in events), default=None),
+        "pieces_per_second": median(event["speed"] for event in steps) if steps else None,
+        "curve": tuple((event["seconds"], event["values"]) for event in judged),
+    }
+
+
+def _valid(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a log says once the updates are left out that a run made again after it was cut off."""
+    found: list[dict[str, Any]] = []
+    for event in events:
+        if event["event"] == "resume":
+            found = [each for each in found if each["number"] <= event["number"]]
+        found.append(event)
+    return found

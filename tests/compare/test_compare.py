@@ -1,0 +1,139 @@
+"""Comparisons: arms as they are written, conditions that stay equal, failures that stay alone, and the report."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from regard.cli import app
+from regard.compare import Outcome, Plan, read_arms, read_result
+from regard.compare.arms import Arm
+from regard.compare.results import _valid
+from regard.compare.tables import length_table, main_table, markdown
+from regard.errors import RecipeError, TrainingError, UsageError
+
+TINY = ("embed.width=7", "encode.hidden=8", "predict.hidden=8", "predict.embed.width=7", "train.tokens=512")
+ARMS = (
+    "rnnsearch",
+    "dot <b>: luong attend.score=dot encode.layers=1 predict.layers=1",
+    # Every test sentence has more pieces than it can tell apart.
+    "blind: luong attend.score.part=location attend.score.longest=2",
+)
+
+
+def test_arms_as_they_are_written():
+    plain, labelled = read_arms(["luong", "the dot: luong  attend.score=dot encode.layers=1"])
+    assert plain == Arm("luong", "luong")
+    assert labelled == Arm("the dot", "luong", ("attend.score=dot", "encode.layers=1"))
+    assert labelled.folder == "the-dot"
+
+
+@pytest.mark.parametrize("label", ["../../etc", "..", "a/b", "x y"])
+def test_a_label_never_leads_out_of_the_report(label):
+    assert re.fullmatch(r"[\w=+-][\w.=+-]*", Arm(label, "luong").folder)
+
+
+def test_mistakes_are_told_before_any_training():
+    with pytest.raises(UsageError, match="two arms are called 'luong'"):
+        read_arms(["luong", "luong"])
+    with pytest.raises(RecipeError, match=r"encode\.layer"):
+        read_arms(["rnnsearch", "luong encode.layer=3"])
+    with pytest.raises(UsageError, match="expected a recipe"):
+        read_arms(["mine: "])
+
+
+def test_an_arms_own_settings_come_last_and_win():
+    plan = Plan("copy", "a", "b", minutes=1.5, seed=3, settings=("encode.layers=1",))
+    words = plan.train(Arm("x", "luong", ("encode.layers=2",)), Path("run"), resume=True)
+    assert " ".join(map(str, words)) == (
+        "train luong --data copy --from a --to b --out run --minutes 1.5 --seed 3 "
+        "-s encode.layers=1 -s encode.layers=2 --resume"
+    )
+
+
+def test_other_conditions_are_refused(tmp_path):
+    Plan("copy", steps=3, settings=("encode.layers=1",)).keep(tmp_path)
+    Plan("copy", steps=3, settings=("encode.layers=1",)).keep(tmp_path)
+    with pytest.raises(UsageError, match="steps: was 3, is 5"):
+        Plan("copy", steps=5, settings=("encode.layers=1",)).keep(tmp_path)
+
+
+def test_updates_made_twice_count_once():
+    events = [("step", 10), ("step", 20), ("resume", 10), ("step", 20)]
+    found = _valid({"event": event, "number": number} for event, number in events)
+    assert [each["number"] for each in found] == [10, 10, 20]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A comparison of three arms, one of which cannot work, and what the command said."""
+    out = tmp_path_factory.mktemp("compare") / "report"
+    words = ["compare", *ARMS, "--data", "copy", "--steps", "3", "--size", "200", "--out", str(out)]
+    words += [word for setting in TINY for word in ("-s", setting)]
+    return out, words, CliRunner().invoke(app, words)
+
+
+def test_a_failed_arm_is_told_and_the_others_finish(report):
+    out, _, done = report
+    assert isinstance(done.exception, TrainingError)
+    assert "1 of 3 arms failed: blind" in str(done.exception)
+    numbers = json.loads((out / "report.json").read_text())
+    assert [each["arm"]["label"] for each in numbers["arms"]] == ["rnnsearch", "dot <b>"]
+    assert "longest" in numbers["failed"]["blind"]
+    assert (out / "report.md").read_text() in done.stdout
+
+
+def test_the_report_holds_what_was_measured(report):
+    out, _, _ = report
+    arm = read_arms(ARMS[:1])[0]
+    result = read_result(Outcome(arm, out / "arms" / arm.folder))
+    scores = json.loads((out / "arms" / arm.folder / "scores.json").read_text())
+    assert result.scores["BLEU"].value == scores["scores"][0]["value"]
+    assert result.updates == 3
+    assert len(result.outputs) == sum(bucket.count for bucket in result.lengths)
+    from regard.model import load
+
+    assert result.parameters == sum(each.numel() for each in load(result.model).parameters())
+    table = main_table([result, replace(result)], list(result.outputs))
+    assert table[1][1:2] == table[2][1:2]
+    assert table[2][2].startswith("+0.0"), "an arm does not differ from itself"
+    assert length_table([result, result])[1][-1] == "+0.0"
+    assert markdown([["a|b"], ["c"]]) == "| a\\|b |\n| --- |\n| c |"
+
+
+def test_the_page_is_one_safe_file(report):
+    out, _, _ = report
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "default-src 'none'" in page
+    assert "dot &lt;b&gt;" in page
+    assert "dot <b>" not in page
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert page.count("<h2>Sentence") == 3
+    for label in ("rnnsearch", "dot &lt;b&gt;"):
+        assert page.count(f"<b>{label}</b>") == 3
+    assert "regard train rnnsearch --data copy" in page
+
+
+def test_a_rerun_goes_on_where_it_stopped(report):
+    out, words, _ = report
+    kept = (out / "arms" / "rnnsearch" / "scores.json").stat().st_mtime_ns
+    again = CliRunner().invoke(app, [*words[:3], *words[4:]])  # without the blind arm
+    assert again.exit_code == 0, again.output
+    assert (out / "arms" / "rnnsearch" / "scores.json").stat().st_mtime_ns == kept
+
+
+def test_a_finished_model_is_an_arm(report, tmp_path):
+    out, _, _ = report
+    model = out / "arms" / "rnnsearch" / "run" / "best"
+    done = CliRunner().invoke(app, ["compare", f"mine: {model}", "--data", "copy", "--out", str(tmp_path / "report")])
+    assert done.exit_code == 0, done.output
+    theirs, ours = (
+        json.loads((place / "report.json").read_text())["arms"][0]["scores"]["BLEU"]["value"]
+        for place in (out, tmp_path / "report")
+    )
+    assert ours == theirs
+    with pytest.raises(UsageError, match="finished model"):
+        read_arms([f"{model} encode.layers=2"])
