@@ -1,10 +1,15 @@
 """Alignments: links by hand, and pieces merged to words."""
 
+import csv
+import io
+import json
+
+import numpy as np
 import pytest
 import torch
 
 from regard.alignment import END, Alignment, merge
-from regard.errors import ShapeError
+from regard.errors import BrokenData, ShapeError, UnknownName, UsageError
 
 SOURCE, TARGET = ("le", "chat", "dort", END), ("the", "cat", END)
 
@@ -32,3 +37,80 @@ def test_source_pieces_are_summed_and_target_pieces_averaged():
 def test_the_matrix_must_fit_the_words():
     with pytest.raises(ShapeError, match=r"3 target and 4 source words(.|\n)*\(2, 4\)"):
         Alignment(torch.zeros(2, 4), SOURCE, TARGET)
+
+
+# --- two directions ----------------------------------------------------------------------------------------
+
+
+def both():
+    """Forward links 0-0 and 1-1; backward, le - the, chat - cat, dort - cat: 0-0 1-1 2-1."""
+    forward = Alignment(torch.tensor([[0.7, 0.2, 0.0, 0.1], [0.1, 0.5, 0.4, 0.0], [0, 0, 0, 1.0]]), SOURCE, TARGET)
+    looks = torch.tensor([[0.9, 0.0, 0.1], [0.2, 0.8, 0.0], [0.0, 0.6, 0.4], [0.0, 0.0, 1.0]])
+    return forward, Alignment(looks, TARGET, SOURCE)
+
+
+def test_links_of_two_directions():
+    forward, backward = both()
+    assert backward.links() == [(0, 0), (1, 1), (1, 2)], "its source is our target"
+    assert forward.links(reverse=backward) == [(0, 0), (1, 1), (2, 1)]
+    assert forward.links(reverse=backward, method="intersection") == [(0, 0), (1, 1)]
+    assert backward.links(reverse=forward) == [(0, 0), (1, 1), (1, 2)]
+    assert forward.pharaoh(reverse=backward) == "0-0 1-1 2-1"
+
+
+def test_the_other_direction_must_be_of_the_same_pair():
+    forward, backward = both()
+    with pytest.raises(UsageError, match=r"from 'the cat </s>' to 'le chat dort </s>'; found 'le chat(.|\n)*backward"):
+        forward.links(reverse=forward)
+    with pytest.raises(UnknownName, match="Did you mean 'union'"):
+        forward.links(reverse=backward, method="unoin")
+
+
+# --- out and in --------------------------------------------------------------------------------------------
+
+
+def test_as_json_and_back():
+    forward = Alignment(both()[0].matrix, SOURCE, TARGET, "layer 1", "cross")
+    told = forward.to_json()
+    assert told["links"] == [[0, 0], [1, 1]]
+    again = Alignment.from_json(json.loads(json.dumps(told)))
+    assert torch.equal(again.matrix, forward.matrix)
+    assert (again.source, again.target, again.note, again.kind) == (SOURCE, TARGET, "layer 1", "cross")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, 'expected a JSON object with "format": "regard-alignment-1"; found \'other\''),
+        ({"matrix": [[1.0]]}, "words and a matrix that fits them"),
+        ({"source": None}, "words and a matrix that fits them"),
+    ],
+)
+def test_json_that_is_no_alignment(change, message):
+    with pytest.raises(BrokenData, match=message):
+        Alignment.from_json(both()[0].to_json() | change)
+    with pytest.raises(BrokenData, match="found 'list'"):
+        Alignment.from_json([])
+
+
+def test_as_a_table():
+    words = ('a,"b"', "c\nd", END)
+    told = Alignment(torch.rand(3, 3).softmax(-1), words, ("x", "", END))
+    head, *rows = csv.reader(io.StringIO(told.to_csv()))
+    assert head == ["", *words]
+    assert [row[0] for row in rows] == ["x", "", END]
+    numbers = np.array([[float(weight) for weight in row[1:]] for row in rows])
+    assert np.abs(numbers - told.numpy()).max() < 1e-6
+
+
+def test_as_an_array():
+    found = both()[0].numpy()
+    assert found.shape == (3, 4)
+    assert found.dtype == np.float32
+    assert found[1, 2] == np.float32(0.4)
+
+
+def test_evidence_is_of_the_matrix():
+    square = Alignment(torch.eye(3), TARGET, TARGET)
+    assert square.evidence.confidence.value == 0
+    assert both()[0].evidence.focus_out.value < 0

@@ -1,17 +1,30 @@
 """A model as a person uses it: raw text in; text, scores, alignments and the record out."""
 
+import json
+
 import pytest
 import torch
 
-from regard.alignment import END
+from regard.alignment import END, START
 from regard.data.tokenizer import Tokenizer
-from regard.errors import UsageError
+from regard.errors import ModelError, UsageError
+from regard.model import save
+from regard.record import Aligner
 from regard.search import Options
-from regard.translator import Translator
+from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
 from small import model, overrides
 
 LINES = ["der mann liest ein buch", "ja", "die frau und das kind lesen ein buch"]
 OTHERS = ["the man reads a book", "yes", "the woman and the child read a book"]
+HEADS = [
+    "encode.part=transformer",
+    "encode.layers=3",
+    "encode.feed=13",
+    "encode.attend.heads=4",
+    "attend.part=heads",
+    "attend.heads=4",
+    *overrides("predict", "transformer"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +36,12 @@ def translator(tokenizers, decoder="luong"):
     torch.manual_seed(11)
     source, target = tokenizers
     return Translator(model(overrides("predict", decoder), len(source), len(target)), source, target)
+
+
+def many_heads(tokenizers, aligner=None):
+    torch.manual_seed(13)
+    source, target = tokenizers
+    return Translator(model(HEADS, len(source), len(target)), source, target, aligner)
 
 
 @pytest.mark.parametrize("decoder", ["luong", "bahdanau", "transformer"])
@@ -82,3 +101,95 @@ def test_unequal_pairs_are_refused(tokenizers):
 def test_any_writing_goes_in(tokenizers):
     for line in ("", "   ", "日本語の文", "السلام عليكم", "emoji 🙂 and \t tab", "</s> <unk>"):
         assert isinstance(translator(tokenizers).translate(line, beam=2).text, str)
+
+
+# --- the record --------------------------------------------------------------------------------------------
+
+
+def test_a_translation_has_its_record(tokenizers):
+    found = many_heads(tokenizers).translate(LINES[0], beam=3)
+    assert found.record.kinds == {"cross": 2}
+    assert (found.record.source.text, found.record.target.text) == (LINES[0], found.text)
+    assert found.record.target.pieces == (*found.pieces, END)
+    for layer, weights in enumerate(found.attention):
+        assert torch.equal(found.record.weights("cross", layer), weights)
+    assert torch.equal(found.record.alignment().matrix, found.alignment.matrix)
+    assert found.alignment.note == "layer 2, mean of all heads of 2 x 4 (not measured)"
+    assert many_heads(tokenizers).search(LINES[:1], record=False)[0][0].record is None
+
+
+def test_look_sees_every_kind(tokenizers):
+    ours = many_heads(tokenizers)
+    found, forced = ours.look(LINES[0], OTHERS[0]), ours.force(LINES[0], OTHERS[0])[0]
+    assert found.kinds == {"cross": 2, "encoder-self": 3, "decoder-self": 2}
+    for layer in range(2):
+        assert torch.allclose(found.weights("cross", layer), forced.attention[layer], atol=1e-6)
+    assert torch.allclose(found.alignment().matrix, forced.alignment.matrix, atol=1e-6)
+    source, target = len(found.source.pieces), len(found.target.pieces)
+    assert found.weights("encoder-self").shape == (4, source, source)
+    assert found.weights("decoder-self").shape == (2, target, target)
+    for kind in found.kinds:
+        alignment = found.alignment(kind)
+        assert torch.allclose(alignment.matrix.sum(1), torch.ones(len(alignment.target)), atol=1e-5)
+
+
+def test_look_back_stands_at_the_right_words(tokenizers):
+    """The first piece is written with the start alone to look at; later ones see the pieces before, never their own."""
+    found = many_heads(tokenizers).look(LINES[2], OTHERS[2])
+    weights = found.weights("decoder-self")
+    count = weights.shape[-1]
+    assert torch.allclose(weights[:, 0, -1], torch.ones(2))
+    seen = weights[:, :, :-1] > 0
+    assert (seen == torch.ones(count, count - 1).tril(-1).bool()).all()
+    assert found.alignment("decoder-self").source == (*OTHERS[2].split(), START)
+
+
+@pytest.mark.parametrize("build", [many_heads, translator])
+def test_look_without_a_target_takes_the_translation(tokenizers, build):
+    ours = build(tokenizers)
+    best, found = ours.translate(LINES[0], beam=3), ours.look(LINES[0], beam=3)
+    assert found.target.pieces == (*best.pieces, END), "its own spelling, not the tokenizer's"
+    assert torch.allclose(found.alignment().matrix, best.alignment.matrix, atol=1e-5)
+
+
+def test_nothing_to_see(tokenizers):
+    ours = translator(tokenizers, "plain")
+    assert ours.translate("ja").record is None
+    with pytest.raises(UsageError, match="does not attend"):
+        ours.look("ja")
+
+
+# --- the heads that align ----------------------------------------------------------------------------------
+
+
+def test_the_chosen_heads_align(tokenizers):
+    chosen = Aligner("cross", 0, (1, 3), "AER", 0.25, 17, "gold links")
+    ours, plain = many_heads(tokenizers, chosen), many_heads(tokenizers)
+    found, usual = ours.align(LINES[0], OTHERS[0]), plain.align(LINES[0], OTHERS[0])
+    assert found.note == "layer 1, mean of heads 2 and 4 of 2 x 4 (AER 25.0 % on 17 pairs, against gold links)"
+    record = plain.look(LINES[0], OTHERS[0])
+    assert torch.allclose(found.matrix, record.alignment("cross", 0, (1, 3)).matrix, atol=1e-6)
+    assert not torch.allclose(found.matrix, usual.matrix, atol=1e-3)
+    assert ours.translate(LINES[0]).alignment.note == ours.look(LINES[0]).alignment().note == found.note
+
+
+def test_a_model_folder_keeps_them(tokenizers, tmp_path):
+    ours, chosen = many_heads(tokenizers), Aligner("cross", 0, (2,), "agreement", 0.5, 17, "a reference")
+    files = {SOURCE_FILE: tokenizers[0].backend.to_str(), TARGET_FILE: tokenizers[1].backend.to_str()}
+    folder = tmp_path / "de-en" / "best"
+    save(ours.model, folder, files)
+    assert Translator.load(folder).aligner is None
+    (folder / "alignment.json").write_text(json.dumps(chosen.to_json()))
+    found = Translator.load(tmp_path / "de-en")
+    assert found.aligner == chosen
+    assert found.look(LINES[0]).model == "de-en"
+    assert found.align(LINES[0], OTHERS[0]).note.startswith("layer 1, head 3 of 2 x 4 (agreement 50.0 % on 17 pairs")
+    (folder / "alignment.json").write_text("{")
+    with pytest.raises(ModelError, match=r"alignment\.json: expected JSON"):
+        Translator.load(folder)
+
+
+def test_heads_of_another_model_are_refused(tokenizers):
+    ours = many_heads(tokenizers, Aligner("cross", 5, (1,)))
+    with pytest.raises(ModelError, match="2 layers of 4 heads; found layer 6, head 2"):
+        ours.align(LINES[0], OTHERS[0])

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from regard.errors import ShapeError
+from regard.errors import BrokenData, ShapeError, UsageError
+from regard.evidence import Evidence
+from regard.symmetrise import symmetrise
 
-END = "</s>"  # the end of a sentence, which has a row and a column of its own: models do look there
+if TYPE_CHECKING:
+    import numpy as np
+
+START, END = "<s>", "</s>"
+# The end of a sentence has a row and a column of its own: models do look there, most of all when a word has no
+# counterpart. What a decoder looks back at has the start in the place of the end, since it has not written the end.
+FORMAT = "regard-alignment-1"
 
 
 @dataclass(frozen=True)
 class Alignment:
     """Rows are target words, columns source words; the last of each is the end of the sentence.
 
-    A row sums to one where the attention's weights do. Attention is evidence, not proof.
+    A row sums to one where the attention's weights do. Attention is evidence, not proof. `note` says which heads
+    the weights were read from and how good those are. Of self-attention (`kind` "encoder-self" or "decoder-self")
+    rows and columns are words of one side: rows look, columns are looked at.
     """
 
     matrix: Float[Tensor, "T S"]
     source: tuple[str, ...]
     target: tuple[str, ...]
+    note: str = ""
+    kind: str = "cross"
 
     def __post_init__(self) -> None:
         expected = (len(self.target), len(self.source))
@@ -31,11 +47,23 @@ class Alignment:
             raise ShapeError(f"{expected[0]} target and {expected[1]} source words need a matrix of that shape; "
                              f"it has {tuple(self.matrix.shape)}.")  # fmt: skip
 
-    def links(self, threshold: float | None = None) -> list[tuple[int, int]]:
+    def links(
+        self,
+        threshold: float | None = None,
+        *,
+        reverse: Alignment | None = None,
+        method: str = "grow-diag-final",
+    ) -> list[tuple[int, int]]:
         """(source word, target word): the best source word of each target word, or all from `threshold` up.
 
-        A target word that looks at the end of the source more than at any word has no link.
+        A target word that looks at the end of the source more than at any word has no link. With `reverse`, the
+        alignment of the same pair by a model of the other direction, the links of both are made one by `method`
+        (see `regard.symmetrise`).
         """
+        if reverse is not None:
+            self._check_reverse(reverse)
+            turned = [(source, target) for target, source in reverse.links(threshold)]
+            return symmetrise(self.links(threshold), turned, method)
         rows = self.matrix[: len(self.target) - 1]
         if threshold is not None:
             found = (rows[:, :-1] >= threshold).nonzero().tolist()
@@ -43,9 +71,84 @@ class Alignment:
         best = rows.argmax(-1).tolist() if rows.numel() else []
         return sorted((s, t) for t, s in enumerate(best) if s < len(self.source) - 1 and rows[t, s] > 0)
 
-    def pharaoh(self, threshold: float | None = None) -> str:
+    def pharaoh(
+        self,
+        threshold: float | None = None,
+        *,
+        reverse: Alignment | None = None,
+        method: str = "grow-diag-final",
+    ) -> str:
         """The links as one line: `0-0 1-2 ...`, source first."""
-        return " ".join(f"{source}-{target}" for source, target in self.links(threshold))
+        links = self.links(threshold, reverse=reverse, method=method)
+        return " ".join(f"{source}-{target}" for source, target in links)
+
+    @property
+    def evidence(self) -> Evidence:
+        """Coverage, focus and confidence, told from the weights."""
+        return Evidence.of(self.matrix)
+
+    def numpy(self) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """The matrix as a NumPy array, a row a target word."""
+        return self.matrix.detach().cpu().float().numpy()
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, for `json.dumps`; the links are there for readers, and not read back."""
+        told: dict[str, Any] = {"format": FORMAT, "kind": self.kind, "note": self.note}
+        told |= {"source": list(self.source), "target": list(self.target)}
+        return told | {"matrix": self.matrix.tolist(), "links": [list(link) for link in self.links()]}
+
+    @classmethod
+    def from_json(cls, told: Any) -> Alignment:
+        """What `to_json` told, again."""
+        if not isinstance(told, dict) or told.get("format") != FORMAT:
+            found = told.get("format") if isinstance(told, dict) else type(told).__name__
+            raise BrokenData(f'an alignment: expected a JSON object with "format": "{FORMAT}"; found {found!r}.')
+        try:
+            source, target = tuple(map(str, told["source"])), tuple(map(str, told["target"]))
+            matrix = torch.tensor(told["matrix"], dtype=torch.float32).reshape(len(target), len(source))
+            return cls(matrix, source, target, str(told.get("note", "")), str(told.get("kind", "cross")))
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise BrokenData(
+                f"an alignment: expected source and target words and a matrix that fits them; {error}."
+            ) from error
+
+    def to_csv(self) -> str:
+        """A table: the source words in the first line, then a target word and its weights a line."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["", *self.source])
+        for word, row in zip(self.target, self.matrix.tolist(), strict=True):
+            writer.writerow([word, *(f"{weight:.7f}" for weight in row)])
+        return text.getvalue()
+
+    def save(self, path: str | Path, title: str = "") -> Path:
+        """Write a file of the kind that its name asks for: .html .png .svg .pdf .json .csv .txt."""
+        from regard.show.views import save_alignment
+
+        return save_alignment(self, Path(path), title)
+
+    def _repr_html_(self) -> str:
+        from regard.show.views import embed_alignment
+
+        return embed_alignment(self)
+
+    def __str__(self) -> str:
+        from regard.show.views import alignment_text
+
+        return alignment_text(self)
+
+    def _check_reverse(self, reverse: Alignment) -> None:
+        """The other direction must be of the same pair of sentences."""
+        if (reverse.source, reverse.target) != (self.target, self.source):
+            raise UsageError(
+                f"reverse: expected an alignment of the same pair, from '{_start(self.target)}' "
+                f"to '{_start(self.source)}'; found '{_start(reverse.source)}' to '{_start(reverse.target)}'.",
+                hint="Align the same pair with a model of the other direction: backward.align(target, source).",
+            )
+
+
+def _start(words: tuple[str, ...]) -> str:
+    return " ".join(words[:5]) + (" ..." if len(words) > 5 else "")
 
 
 def merge(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,12 +12,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from regard.alignment import END as END_WORD
-from regard.alignment import Alignment, merge
+from regard.alignment import Alignment
 from regard.data.batches import pad
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
-from regard.errors import UsageError
+from regard.errors import ModelError, UsageError
 from regard.model import Model
 from regard.model import load as load_model
+from regard.record import FILE as ALIGNER_FILE
+from regard.record import KINDS, Aligner, Layer, Record, Side
 from regard.search import Hypothesis, Options, beam_search, force
 from regard.types import Batch
 
@@ -29,7 +32,7 @@ class Translation:
 
     `score` is what outputs are ranked by, `likelihood` the log-likelihood of the pieces and the end. `attention`
     has one tensor (heads, target pieces and the end, source pieces and the end) for each layer that looks at
-    the source; it is empty for a model that does not attend, and `alignment` is then None.
+    the source; it is empty for a model that does not attend, and `alignment` and `record` are then None.
     """
 
     text: str
@@ -38,6 +41,7 @@ class Translation:
     pieces: tuple[str, ...]
     alignment: Alignment | None
     attention: tuple[Float[Tensor, "H T S"], ...] = ()
+    record: Record | None = None
 
 
 NOTHING = Translation("", 0.0, 0.0, (), None)  # what an empty line is translated to
@@ -45,20 +49,28 @@ SILENT = (PAD, START, UNKNOWN)  # pieces that have no text, and are never writte
 
 
 class Translator:
-    """A trained model as a person uses it."""
+    """A trained model as a person uses it.
 
-    def __init__(self, model: Model, source: Tokenizer, target: Tokenizer) -> None:
+    `aligner` names the heads that alignments are read from; without one it is the last layer, all heads. `name`
+    stands on pages.
+    """
+
+    def __init__(
+        self, model: Model, source: Tokenizer, target: Tokenizer, aligner: Aligner | None = None, name: str = ""
+    ) -> None:
         self.model, self.source, self.target = model.eval(), source, target
+        self.aligner, self.name = aligner, name
 
     @classmethod
     def load(cls, folder: str | Path) -> Translator:
         """Read a model folder, or the best model of a run folder."""
         folder = Path(folder)
-        inner = folder / "best"
+        name, inner = folder.absolute().name, folder / "best"
         if not (folder / "recipe.toml").is_file() and inner.is_dir():
             folder = inner
         model = load_model(folder)
-        return cls(model, Tokenizer.load(folder / SOURCE_FILE), Tokenizer.load(folder / TARGET_FILE))
+        source, target = Tokenizer.load(folder / SOURCE_FILE), Tokenizer.load(folder / TARGET_FILE)
+        return cls(model, source, target, _aligner(folder / ALIGNER_FILE), name)
 
     @overload
     def translate(self, lines: str, *, beam: int = 5, nbest: int = 1, max_length: int = 200) -> Translation: ...
@@ -131,18 +143,66 @@ class Translator:
                 found[row] = self._told(asked[row], wanted[row], forced)
         return [each for each in found if each is not None]
 
-    def _told(self, source: Pieces, target: Pieces, found: Hypothesis) -> Translation:
-        alignment = None
-        if found.weights:
-            # Of a decoder with several layers the last one tells, and of several heads their mean.
-            alignment = self._aligned(found.weights[-1].mean(0), source, target)
-        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, found.weights)
+    def look(self, source: str, target: str | None = None, *, beam: int = 5) -> Record:
+        """Everything looked at while `target` (or the translation) is written: all kinds of attention, every head."""
+        from regard.show.watch import watch
 
-    def _aligned(self, weights: Float[Tensor, "T S"], source: Pieces, target: Pieces) -> Alignment:
-        columns, column_of = _words(self.source, source)
-        rows, row_of = _words(self.target, target)
-        matrix = merge(weights, row_of, column_of, (len(rows), len(columns)))
-        return Alignment(matrix, tuple(columns), tuple(rows))
+        asked = self.source.encode(source)
+        if target is None:
+            best = beam_search(
+                self.model, pad([[*asked.ids, END]]), Options(beam=beam, avoid=SILENT), start=START, end=END
+            )
+            wanted = self.target.read(best[0][0].ids)
+        else:
+            wanted = self.target.encode(target)
+        pair = Batch(pad([[*asked.ids, END]]), pad([[START, *wanted.ids, END]]))
+        with watch(self.model) as seen:
+            force(self.model, pair)
+        layers = [
+            Layer(kind, layer, _columns(kind, seen.weights(kind, layer)[0].float()))
+            for kind in KINDS
+            for layer in range(seen.kinds.get(kind, 0))
+        ]
+        if not layers:
+            raise UsageError("this model does not attend, so there is nothing to see.")
+        return self._record(asked, wanted, tuple(layers))
+
+    def _told(self, source: Pieces, target: Pieces, found: Hypothesis) -> Translation:
+        record = None
+        if found.weights:
+            layers = (Layer("cross", number, weights) for number, weights in enumerate(found.weights))
+            record = self._record(source, target, tuple(layers))
+        alignment = record.alignment() if record else None
+        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, found.weights, record)
+
+    def _record(self, source: Pieces, target: Pieces, layers: tuple[Layer, ...]) -> Record:
+        heads = [each.weights.shape[0] for each in layers if each.kind == "cross"]
+        aligner = self.aligner or Aligner.default(len(heads) or 1)
+        if heads:
+            aligner = aligner.within(len(heads), heads[min(aligner.layer, len(heads) - 1)])
+        return Record(_side(self.source, source), _side(self.target, target), layers, aligner, self.name)
+
+
+def _aligner(path: Path) -> Aligner | None:
+    """The heads that were chosen for a model, if any were."""
+    if not path.is_file():
+        return None
+    try:
+        return Aligner.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise ModelError(
+            f"{path}: expected JSON; {error}.", hint="Delete the file to read alignments from the last layer."
+        ) from error
+
+
+def _columns(kind: str, weights: Float[Tensor, "H Q K"]) -> Float[Tensor, "H Q K"]:
+    """A decoder looks back at the start and what it wrote: the start last, so that columns stand as pieces do."""
+    return weights.roll(-1, -1) if kind == "decoder-self" else weights
+
+
+def _side(tokenizer: Tokenizer, pieces: Pieces) -> Side:
+    words, word_of = _words(tokenizer, pieces)
+    return Side(pieces.text, (*pieces.ids, END), (*pieces.pieces, END_WORD), tuple(words), tuple(word_of))
 
 
 def _words(tokenizer: Tokenizer, pieces: Pieces) -> tuple[list[str], list[int]]:

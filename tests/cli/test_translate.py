@@ -36,6 +36,7 @@ def test_a_run_leaves_a_model_folder(run):
         "source.tokenizer.json",
         "target.tokenizer.json",
         "scores.json",
+        "alignment.json",
         "README.md",
     }
     assert {entry.name for entry in (run / "best").iterdir()} == files

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli import align, data, evaluate, parts, quickstart, recipe, systems, train, translate
+from regard.cli import align, compare, data, evaluate, parts, quickstart, recipe, show, systems, train, translate
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -34,7 +34,9 @@ app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("align")(align.align)
+app.command("show")(show.show)
 app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
 
 
 def _print_version(wanted: bool) -> bool:

@@ -95,6 +95,7 @@ def _told(found: Translation, alignments: str, form: str, number: int | None) ->
         told["line"] = number
     if alignments != "none" and found.alignment is not None:
         told |= {"source": found.alignment.source, "target": found.alignment.target, "links": found.alignment.links()}
+        told["note"] = found.alignment.note
     if alignments == "soft" and found.alignment is not None:
         told["matrix"] = [[round(weight, 4) for weight in row] for row in found.alignment.matrix.tolist()]
     return json.dumps(told, ensure_ascii=False)

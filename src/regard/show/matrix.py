@@ -3,31 +3,74 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from regard.alignment import Alignment
-from regard.errors import UsageError
+from regard.show.canvas import LABEL, check_name, longest, new_figure, short, write_figure
+from regard.show.fonts import families
 
-ENDINGS = (".png", ".svg", ".pdf")
+CELL, BAR = 0.35, 3.0  # inches, of a cell's side and of the longest legend
+SIDES = {
+    "cross": ("target word, which looks", "source word, looked at"),
+    "encoder-self": ("source word, which looks", "source word, looked at"),
+    "decoder-self": ("target word, which looks back", "target word, looked at"),
+}
+
+
+def plot_matrix(alignment: Alignment, ax: Any = None, *, numbers: bool = False, white: bool = False) -> Any:
+    """Draw on `ax` (or on a new figure of fitting size) and return it; `numbers` writes the weights into the cells.
+
+    `white` draws a weight of one white on black, as the figures of Bahdanau et al. (2015) do.
+    """
+    new = ax is None
+    if new:
+        width, height = matrix_size(alignment)
+        ax = new_figure(width + 1.0, height).subplots()
+    image = ax.imshow(alignment.matrix.tolist(), cmap="gray" if white else "Greys", vmin=0, vmax=1, aspect="equal")
+    label_axes(ax, alignment)
+    if numbers:
+        for row, weights in enumerate(alignment.matrix.tolist()):
+            for column, weight in enumerate(weights):
+                if weight >= 0.01:
+                    shade = "white" if (weight > 0.5) != white else "black"
+                    ax.text(column, row, f"{weight:.2f}", ha="center", va="center", fontsize=6, color=shade)
+    if new:
+        shrink = min(0.8, BAR / height)
+        ax.figure.colorbar(image, ax=ax, shrink=shrink).set_label(f"weight\n({rule(alignment)})", fontsize=8)
+    return ax
+
+
+def label_axes(ax: Any, alignment: Alignment) -> None:
+    """The words along both axes, and which of them look at which."""
+    fonts = families((*alignment.source, *alignment.target))
+    rows, columns = SIDES.get(alignment.kind, SIDES["cross"])
+    ax.xaxis.tick_top()
+    ax.xaxis.set_label_position("top")
+    # As text, never as a formula: a dollar sign in a sentence is a dollar sign.
+    style = {"parse_math": False, "fontfamily": fonts}
+    ax.set_xticks(
+        range(len(alignment.source)), short(alignment.source), rotation=60, ha="left", rotation_mode="anchor", **style
+    )
+    ax.set_yticks(range(len(alignment.target)), short(alignment.target), **style)
+    ax.set_xlabel(columns, fontsize=8, color="0.35")
+    ax.set_ylabel(rows, fontsize=8, color="0.35")
+
+
+def matrix_size(alignment: Alignment) -> tuple[float, float]:
+    """Inches, wide and high, that a matrix with its words takes."""
+    # A slanted label of the last column reaches to the right of the matrix.
+    width = CELL * len(alignment.source) + longest(alignment.target) + longest(alignment.source[-2:]) / 2 + 2 * LABEL
+    return max(2.5, width), max(2.8, CELL * len(alignment.target) + longest(alignment.source) + 3 * LABEL)
+
+
+def rule(alignment: Alignment) -> str:
+    """What the rows sum to: one, or, with gates or a window that is not made whole again, anything."""
+    whole = bool(((alignment.matrix.sum(1) - 1).abs() <= 1e-3).all())
+    return "each row sums to 1" if whole else "rows need not sum to 1"
 
 
 def draw_matrix(alignment: Alignment, path: str | Path, title: str = "") -> Path:
     """Draw into a .png, .svg or .pdf file."""
     path = Path(path)
-    if path.suffix not in ENDINGS:
-        raise UsageError(f"{path}: expected a name that ends in {', '.join(ENDINGS)}.", hint=f"Write {path.stem}.png.")
-    from matplotlib.figure import Figure
-
-    width, height = (0.35 * len(words) + 1.5 for words in (alignment.source, alignment.target))
-    figure = Figure(figsize=(width + 1.0, height + 0.5), layout="constrained")
-    axes = figure.subplots()
-    image = axes.imshow(alignment.matrix.tolist(), cmap="Greys", vmin=0, vmax=1, aspect="equal")
-    axes.xaxis.tick_top()
-    # As text, never as a formula: a dollar sign in a sentence is a dollar sign.
-    axes.set_xticks(range(len(alignment.source)), alignment.source, rotation=60, ha="left", parse_math=False)
-    axes.set_yticks(range(len(alignment.target)), alignment.target, parse_math=False)
-    figure.colorbar(image, ax=axes, label="weight (each row sums to 1)", shrink=0.7)
-    if title:
-        figure.suptitle(title, parse_math=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-    return path
+    check_name(path)
+    return write_figure(plot_matrix(alignment).figure, path, title, alignment.note)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from jaxtyping import Float
 from rich.cells import cell_len
 from torch import Tensor
 
+from regard.alignment import Alignment
+from regard.show.labels import cut
+
 SHADES = " ░▒▓█"
+WIDTH = 80  # what a page, a mail and a narrow window hold
+MARGIN = 18  # the most that a row's word may take
+BOLD, PLAIN = "\x1b[1;34m", "\x1b[0m"
+_CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def draw(weights: Float[Tensor, "T S"], source: Sequence[str], target: Sequence[str]) -> str:
@@ -22,9 +30,73 @@ def draw(weights: Float[Tensor, "T S"], source: Sequence[str], target: Sequence[
     return "\n".join(line.rstrip() for line in lines)
 
 
+def table(alignment: Alignment, width: int = WIDTH, *, colour: bool = False) -> str:
+    """The matrix within `width` cells, each row with the number of its strongest link.
+
+    Where the words are too wide to stand above their columns these are numbered, and where the columns are too
+    many they are cut into blocks, one below the other.
+    """
+    best = _best(alignment)
+    margin = max((cell_len(cut(word, MARGIN)) for word in alignment.target), default=0) + 1
+    room = max(4, width - margin - max(map(cell_len, best), default=0))
+    labels = [cut(word, MARGIN) for word in alignment.source]
+    if sum(cell_len(label) + 1 for label in labels) <= room:
+        return _block(alignment, 0, labels, best, colour)
+    numbers = [str(number) for number in range(1, len(labels) + 1)]
+    digits = len(numbers[-1])
+    count = -(-len(numbers) // max(1, room // (digits + 1)))  # blocks, all about as wide
+    step = -(-len(numbers) // count)
+    blocks = [listing([f"{number} {word}" for number, word in zip(numbers, alignment.source, strict=True)], width)]
+    for first in range(0, len(numbers), step):
+        some = [number.ljust(digits) for number in numbers[first : first + step]]
+        last = first + step >= len(numbers)
+        blocks.append(_block(alignment, first, some, best if last else [""] * len(best), colour))
+    return "\n\n".join(blocks)
+
+
+def listing(items: Sequence[str], width: int, between: str = "  ") -> str:
+    """Items in lines of at most `width` cells; colours take no room."""
+    lines, room, end = [""], 0, between.rstrip()
+    for item in items:
+        taken = cell_len(_CODES.sub("", item))
+        if lines[-1] and room + len(between) + taken + len(end) > width:
+            lines[-1] += end
+            lines.append("")
+        room = room + len(between) + taken if lines[-1] else taken
+        lines[-1] += between + item if lines[-1] else item
+    return "\n".join(lines)
+
+
+def _block(alignment: Alignment, first: int, labels: Sequence[str], best: Sequence[str], colour: bool) -> str:
+    """The columns from `first` on that these labels stand above, a line a row, its strongest link at the end."""
+    words = [cut(word, MARGIN) for word in alignment.target]
+    margin = max(map(cell_len, words), default=0) + 1
+    lines = [" " * margin + " ".join(labels)]
+    for word, row, link in zip(words, alignment.matrix.tolist(), best, strict=True):
+        cells = [
+            _paint(_shade(weight) * cell_len(label), colour and weight == max(row) > 0)
+            for label, weight in zip(labels, row[first : first + len(labels)], strict=True)
+        ]
+        lines.append(f"{_fill(word, margin)}{' '.join(cells)} {link}")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _best(alignment: Alignment) -> list[str]:
+    """Each row's strongest link, in words."""
+    told = []
+    for row in alignment.matrix.tolist():
+        weight = max(row, default=0.0)
+        told.append(f"{cut(alignment.source[row.index(weight)], MARGIN)} {weight:.2f}" if weight > 0 else "nothing")
+    return told
+
+
+def _paint(text: str, wanted: bool) -> str:
+    return f"{BOLD}{text}{PLAIN}" if wanted and text.strip() else text
+
+
 def _fill(label: str, width: int) -> str:
     return label + " " * (width - cell_len(label))
 
 
 def _shade(weight: float) -> str:
-    return SHADES[min(len(SHADES) - 1, round(weight * (len(SHADES) - 1)))]
+    return SHADES[max(0, min(len(SHADES) - 1, round(weight * (len(SHADES) - 1))))]

@@ -1,0 +1,131 @@
+"""`regard show MODEL "sentence"`: what a model looks at, in the terminal or as a page, a figure, a table."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from regard.cli.lines import read_lines
+
+if TYPE_CHECKING:
+    from regard.record import Record
+    from regard.show.views import View
+
+
+def show(
+    model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
+    sentence: Annotated[str, typer.Argument(help="A sentence to translate; - reads standard input, a line each.")],
+    target: Annotated[str | None, typer.Option(help="A translation that is given, instead of the model's own.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A file: .html .png .svg .pdf .json .csv .txt. Without it, the terminal.")
+    ] = None,
+    view: Annotated[
+        Literal["matrix", "lines", "heads", "text"], typer.Option(help="What to draw; a page has every view.")
+    ] = "matrix",
+    kind: Annotated[
+        Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
+    ] = None,
+    layer: Annotated[int | None, typer.Option(min=1, help="Which layer, from 1; else the one that aligns.")] = None,
+    head: Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")] = None,
+    pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
+    compare: Annotated[Path | None, typer.Option(help="Another model, side by side.")] = None,
+) -> None:
+    """Translate a sentence and show what the model looked at for each word, and how far to believe it.
+
+    Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
+    """
+    from regard.show.canvas import check_name
+    from regard.show.views import FILES, View
+
+    if out is not None:
+        check_name(out, FILES)
+    heads = None if head is None else (head - 1,)
+    asked = View(view, kind, None if layer is None else layer - 1, heads, pieces)
+    lines = _sentences(sentence, target)
+    records = _looked(model, lines, target, asked)
+    if compare is None:
+        _told(records, asked, out)
+    else:
+        _compared(records, _looked(compare, lines, target, asked), asked, out)
+
+
+def _sentences(sentence: str, target: str | None) -> list[str]:
+    """The sentence, or the lines of standard input that hold one."""
+    from regard.errors import UsageError
+
+    given = [sentence] if sentence != "-" else [line for lines in read_lines(None) for line in lines]
+    lines = [line for line in given if line.strip()]
+    if not lines:
+        raise UsageError("expected a sentence; found none.", hint='Write one, as in: regard show MODEL "a b c"')
+    if target is not None and len(lines) > 1:
+        raise UsageError(f"--target goes with one sentence; found {len(lines)}.", hint="Show them one by one.")
+    return lines
+
+
+def _looked(model: Path, lines: list[str], target: str | None, asked: View) -> list[Record]:
+    """What a model looked at for each line, if it has the heads that were asked for."""
+    from regard.translator import Translator
+
+    translator = Translator.load(model)
+    records = [translator.look(line, target) for line in lines]
+    _check_heads(records[0], asked)
+    return records
+
+
+def _check_heads(record: Record, asked: View) -> None:
+    """Refuse a kind, layer or head that the model has not, counted from 1 as on the command line."""
+    from regard.errors import UsageError
+
+    kind = asked.kind or record.aligner.kind
+    layers, layer = record.kinds.get(kind, 0), asked.layer
+    if not layers:
+        raise UsageError(f"{record.model} has no {kind} attention; it has {', '.join(record.kinds)}.")
+    if layer is not None and layer >= layers:
+        raise UsageError(f"--layer: {record.model} has {layers} of {kind}, counted from 1; asked for {layer + 1}.")
+    heads = record.weights(kind, record.reader(kind, layer).layer).shape[0]
+    if asked.heads and asked.heads[0] >= heads:
+        raise UsageError(f"--head: {record.model} has {heads} a layer, counted from 1; asked for {asked.heads[0] + 1}.")
+
+
+def _told(records: list[Record], asked: View, out: Path | None) -> None:
+    from regard.show.views import record_text, save_record, save_records
+
+    if out is None:
+        width, colour = _terminal()
+        _write("\n\n\n".join(record_text(record, asked, width, colour=colour) for record in records))
+        return
+    one = len(records) == 1
+    path = save_record(records[0], out, view=asked) if one else save_records(records, out, asked)
+    typer.echo(f"written: {path}", err=True)
+
+
+def _compared(records: list[Record], others: list[Record], asked: View, out: Path | None) -> None:
+    from regard.errors import UsageError
+    from regard.show.views import compare_text, save_compare
+
+    pairs = list(zip(records, others, strict=True))
+    if out is None:
+        width, colour = _terminal()
+        _write("\n\n\n".join(compare_text(*pair, asked, width, colour=colour) for pair in pairs))
+        return
+    if len(pairs) > 1:
+        raise UsageError(f"--compare writes one sentence to a file; found {len(pairs)}.", hint="Compare one by one.")
+    typer.echo(f"written: {save_compare(*pairs[0], out, view=asked)}", err=True)
+
+
+def _terminal() -> tuple[int, bool]:
+    """How wide the window is, and whether it shows colours: a pipe does not, nor where NO_COLOR says so."""
+    live = sys.stdout.isatty()
+    colour = live and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return max(40, shutil.get_terminal_size().columns) if live or os.environ.get("COLUMNS") else 80, colour
+
+
+def _write(text: str) -> None:
+    """Text to standard output, as UTF-8 whatever the locale."""
+    sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+    sys.stdout.flush()

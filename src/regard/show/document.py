@@ -1,0 +1,115 @@
+"""The document that a page is drawn from: plain values that any program can write as JSON.
+
+{"format": "regard-figure-1", "title", "model", "note",
+ "source" and "target": {"text", "pieces", "words", "word": the word of each piece},    # both end with "</s>"
+ "attention": [{"kind", "layer", "rows", "columns", "shape": [heads, rows, columns], "dtype", "data"}, ...],
+ "chosen": {"kind", "layer", "heads"},    # what the page opens with
+ "links": [[source word, target word], ...], "scores": {name: {"value", "meaning"}}}
+
+`data` is base64 of zlib of the little-endian values, over pieces: "f4", or, where a document would hold more than
+100,000 of them, "u2" (value / 65535). Layers, heads, words and pieces are counted from 0.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from regard.alignment import END, Alignment
+from regard.record import Aligner, Layer, Record, Side, later
+
+FORMAT, PAGE = "regard-figure-1", "regard-page-1"
+MOST = 100_000  # values that are written in full
+LOOKING_BACK = "In decoder-self attention the column </s> is the start of the sentence."
+SIDES = {"cross": ("target", "source"), "encoder-self": ("source",) * 2, "decoder-self": ("target",) * 2}
+
+
+def page_of(figures: Sequence[dict[str, Any]], title: str = "") -> dict[str, Any]:
+    """A page of one figure, or of several side by side."""
+    looked = f"What {figures[0]['model'] or 'the model'} looked at"
+    return {"format": PAGE, "title": title or looked, "figures": list(figures)}
+
+
+def record_document(record: Record, title: str = "", reader: Aligner | None = None) -> dict[str, Any]:
+    """A record as a document that opens with the heads of `reader`, or with those that align."""
+    reader = reader or record.reader()
+    alignment = record.alignment() if record.aligner.kind in record.kinds else None
+    sides = {"source": _side(record.source), "target": _side(record.target)}
+    shown = [_shifted(each, record.aligner) for each in record.attention]
+    told = _document(shown, sides, reader, alignment, title or _title(record)) | {"model": record.model}
+    return told | ({"note": f"{reader}. {LOOKING_BACK}"} if "decoder-self" in record.kinds else {})
+
+
+def alignment_document(alignment: Alignment, title: str = "") -> dict[str, Any]:
+    """An alignment as a document of one head, whose pieces are words."""
+    looks = _words(alignment.target)
+    other = _words(alignment.source if alignment.kind == "cross" else (END,))
+    source, target = (looks, other) if alignment.kind == "encoder-self" else (other, looks)
+    layer = Layer(alignment.kind, 0, alignment.matrix.unsqueeze(0))
+    cross = alignment if alignment.kind == "cross" else None
+    told = title or (f"{source['text']}  →  {target['text']}" if cross else looks["text"])
+    sides = {"source": source, "target": target}
+    return _document((layer,), sides, Aligner(alignment.kind, 0, (0,)), cross, told) | {"note": alignment.note}
+
+
+def _document(
+    layers: Sequence[Layer], sides: dict[str, Any], reader: Aligner, alignment: Alignment | None, title: str
+) -> dict[str, Any]:
+    full = sum(each.weights.numel() for each in layers) <= MOST
+    heads = next(each.weights.shape[0] for each in layers if (each.kind, each.layer) == (reader.kind, reader.layer))
+    chosen = {"kind": reader.kind, "layer": reader.layer, "heads": list(reader.heads or range(heads))}
+    scores = alignment.evidence.named() if alignment else {}
+    return {
+        "format": FORMAT,
+        "title": title,
+        "model": "",
+        "note": str(reader),
+        **sides,
+        "attention": [_packed(each, full) for each in layers],
+        "chosen": chosen,
+        "links": [list(link) for link in alignment.links()] if alignment else [],
+        "scores": {
+            f"{name} %": {
+                "value": round(100 * each.share, 1),
+                "meaning": f"{each.meaning} (raw {each.value:.3f}; 0 is best)",
+            }
+            for name, each in scores.items()
+        },
+    }
+
+
+def _shifted(layer: Layer, aligner: Aligner) -> Layer:
+    """A layer as alignments read it, so that a page and an alignment show the same."""
+    return replace(layer, weights=later(layer.weights)) if aligner.shift and layer.kind == aligner.kind else layer
+
+
+def _packed(layer: Layer, full: bool) -> dict[str, Any]:
+    rows, columns = SIDES[layer.kind]
+    told = {"kind": layer.kind, "layer": layer.layer, "rows": rows, "columns": columns}
+    told |= {"shape": list(layer.weights.shape), "dtype": "f4" if full else "u2"}
+    return told | {"data": base64.b64encode(zlib.compress(_bytes(layer.weights, full))).decode("ascii")}
+
+
+def _bytes(weights: Tensor, full: bool) -> bytes:
+    values = weights.detach().cpu().float().numpy()
+    return (values.astype("<f4") if full else np.rint(values.clip(0, 1) * 65535).astype("<u2")).tobytes()
+
+
+def _side(side: Side) -> dict[str, Any]:
+    return {"text": side.text, "pieces": list(side.labels), "words": list(side.words), "word": list(side.word)}
+
+
+def _words(words: tuple[str, ...]) -> dict[str, Any]:
+    """Words as a side of their own: each is one piece."""
+    shown = [*words[:-1], END]
+    return {"text": " ".join(words[:-1]), "pieces": shown, "words": shown, "word": list(range(len(shown)))}
+
+
+def _title(record: Record) -> str:
+    return f"{record.source.text}  →  {record.target.text}"

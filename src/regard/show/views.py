@@ -1,0 +1,209 @@
+"""The one door to every view: what a person asked to see, as text, as a file, or inside a notebook."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.alignment import Alignment
+from regard.errors import UnknownName, UsageError
+from regard.record import Record
+from regard.show.canvas import ENDINGS, check_name
+from regard.show.document import alignment_document, page_of, record_document
+from regard.show.reading import heads_text, lines_text, sentence_text
+from regard.show.terminal import WIDTH, listing, table
+
+VIEWS = ("matrix", "lines", "heads", "text")
+FILES = (".html", *ENDINGS, ".json", ".csv", ".txt")
+HONEST = "Attention shows where the model looked, not why."
+
+
+@dataclass(frozen=True)
+class View:
+    """What to show of a record: a view, of one kind of attention, layer and heads (the aligner's where not said)."""
+
+    view: str = "matrix"
+    kind: str | None = None
+    layer: int | None = None
+    heads: tuple[int, ...] | None = None
+    pieces: bool = False
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        if self.view not in VIEWS:
+            raise UnknownName("view", self.view, VIEWS)
+
+    def of(self, record: Record) -> Alignment:
+        """The alignment that was asked for."""
+        return record.alignment(self.kind, self.layer, self.heads, pieces=self.pieces)
+
+
+# --- text --------------------------------------------------------------------------------------------------
+
+
+def alignment_text(alignment: Alignment, width: int = WIDTH) -> str:
+    """The matrix and where it was read from."""
+    note = f"\n\nread from {alignment.note}" if alignment.note else ""
+    return table(alignment, width) + note
+
+
+def record_text(record: Record, view: View, width: int = WIDTH, *, colour: bool = False) -> str:
+    """Both sentences, the view that was asked for, what it was read from, and how far to believe it."""
+    alignment = view.of(record)
+    body = {
+        "matrix": lambda: table(alignment, width, colour=colour),
+        "lines": lambda: lines_text(alignment, width),
+        "heads": lambda: heads_text(record, alignment.kind, width),
+        "text": lambda: sentence_text(alignment, width, colour=colour),
+    }[view.view]()
+    return "\n\n".join([_head(record, width), body, "\n".join(_foot(record, alignment, view, width))])
+
+
+def compare_text(one: Record, other: Record, view: View, width: int = WIDTH, *, colour: bool = False) -> str:
+    """Two records, one after the other, each under the name of its model."""
+    return "\n\n".join(f"{name}\n\n{record_text(record, view, width, colour=colour)}"
+                       for name, record in zip(names(one, other), (one, other), strict=True))  # fmt: skip
+
+
+def _head(record: Record, width: int) -> str:
+    """What was read and what was written."""
+    told = f"{record.source.text}  ->  {record.target.text}"
+    return listing(told.split(" "), width, " ")
+
+
+def _foot(record: Record, alignment: Alignment, view: View, width: int) -> list[str]:
+    note = listing(f"read from {alignment.note}".split(), width, " ")
+    if alignment.kind != "cross" or view.pieces:
+        return [note, HONEST]
+    evidence = [f"{name} {measure}" for name, measure in alignment.evidence.named().items()]
+    return [note, listing(evidence, width), HONEST]
+
+
+# --- files -------------------------------------------------------------------------------------------------
+
+
+def save_alignment(alignment: Alignment, path: Path, title: str = "") -> Path:
+    """Write an alignment as the kind of file that its name asks for."""
+    ending = check_name(path, FILES)
+    if ending == ".html":
+        return _write_page(page_of([alignment_document(alignment, title)]), path)
+    if ending in ENDINGS:
+        return _draw(alignment, path, "matrix", title)
+    return _write(path, {
+        ".json": lambda: _json(_plain(alignment)),
+        ".csv": alignment.to_csv,
+        ".txt": lambda: alignment_text(alignment) + "\n",
+    }[ending]())  # fmt: skip
+
+
+def save_record(record: Record, path: Path, title: str = "", view: View | None = None) -> Path:
+    """Write a record as the kind of file that its name asks for: a page has every view, the others the one asked."""
+    ending, view = check_name(path, FILES), view or View()
+    if ending == ".html":
+        return _write_page(page_of([_document(record, view, title)]), path)
+    if ending in ENDINGS and view.view == "heads":
+        from regard.show.heads import draw_heads
+
+        return draw_heads(record, path, view.kind or record.aligner.kind, title, pieces=view.pieces)
+    if ending in ENDINGS:
+        return _draw(view.of(record), path, view.view, title)
+    if ending == ".txt":
+        return _write(path, record_text(record, view) + "\n")
+    return save_alignment(view.of(record), path, title)
+
+
+def save_records(records: list[Record], path: Path, view: View) -> Path:
+    """Write many sentences: the figures of one page."""
+    check_name(path, (".html",))
+    return _write_page(page_of([_document(each, view, "") for each in records]), path)
+
+
+def save_compare(one: Record, other: Record, path: Path, title: str = "", view: View | None = None) -> Path:
+    """Write two models side by side: a page, a figure, or the text of both."""
+    ending, view = check_name(path, (".html", *ENDINGS, ".json", ".txt")), view or View()
+    pair = view.of(one), view.of(other)
+    if ending == ".html":
+        figures = [_document(each, view, name) for each, name in zip((one, other), names(one, other), strict=True)]
+        return _write_page(page_of(figures, title or one.source.text), path)
+    if ending in ENDINGS:
+        from regard.show.compare import draw_compare
+
+        return draw_compare(*pair, path, names(one, other), title)
+    if ending == ".txt":
+        return _write(path, compare_text(one, other, view) + "\n")
+    return _write(path, _json(dict(zip(names(one, other), map(_plain, pair), strict=True))))
+
+
+def names(one: Record, other: Record) -> tuple[str, str]:
+    """What to call two models, which may have one name, or none."""
+    if one.model and other.model and one.model != other.model:
+        return one.model, other.model
+    return f"{one.model or 'model'} (first)", f"{other.model or 'model'} (second)"
+
+
+def _draw(alignment: Alignment, path: Path, view: str, title: str) -> Path:
+    if view == "matrix":
+        from regard.show.matrix import draw_matrix
+
+        return draw_matrix(alignment, path, title)
+    if view == "lines":
+        from regard.show.lines import draw_lines
+
+        return draw_lines(alignment, path, title)
+    raise UsageError(
+        f"{path}: the {view} view is for the terminal and for pages, not for figures.",
+        hint=f"Write {path.with_suffix('.html').name}, or ask for the matrix, the lines or the heads.",
+    )
+
+
+def _document(record: Record, view: View, title: str) -> dict[str, Any]:
+    return record_document(record, title, record.reader(view.kind, view.layer, view.heads))
+
+
+def _plain(alignment: Alignment) -> dict[str, Any]:
+    """An alignment with its evidence, for other programs."""
+    told = alignment.to_json()
+    if alignment.kind == "cross":
+        measures = alignment.evidence.named().items()
+        told["evidence"] = {name: {"value": each.value, "share": each.share} for name, each in measures}
+    return told
+
+
+def _json(told: dict[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False) + "\n"
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _write_page(page: dict[str, Any], path: Path) -> Path:
+    from regard.show.page import write_page
+
+    return write_page(page, path)
+
+
+# --- notebooks ---------------------------------------------------------------------------------------------
+
+
+def embed_alignment(alignment: Alignment) -> str:
+    """An alignment as a notebook shows it."""
+    from regard.show.page import embed_html
+
+    return embed_html(page_of([alignment_document(alignment)]), _height(alignment))
+
+
+def embed_record(record: Record) -> str:
+    """A record as a notebook shows it."""
+    from regard.show.page import embed_html
+
+    return embed_html(page_of([record_document(record)]), _height(record.alignment()))
+
+
+def _height(alignment: Alignment) -> int:
+    """Pixels that let most matrices be seen whole."""
+    return min(900, 420 + 24 * len(alignment.target))
