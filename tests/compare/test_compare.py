@@ -2,6 +2,10 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,3 +141,25 @@ def test_a_finished_model_is_an_arm(report, tmp_path):
     assert ours == theirs
     with pytest.raises(UsageError, match="finished model"):
         read_arms([f"{model} encode.layers=2"])
+
+
+def test_kill_saves_every_training_and_a_rerun_goes_on(tmp_path):
+    """SIGTERM while an arm trains: exit code 130 and a state on the disk; then all updates are made."""
+    out = tmp_path / "report"
+    words = ["compare", "rnnsearch", "--data", "copy", "--size", "300", "--out", str(out), "--steps", "60"]
+    words += [word for setting in (*TINY, "train.log=1", "train.validate_steps=0") for word in ("-s", setting)]
+    command = [sys.executable, "-m", "regard", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        log = out / "arms" / "rnnsearch" / "run" / "log.jsonl"
+        while not (log.is_file() and '"number": 3,' in log.read_text()):
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate()
+    assert process.returncode == 130
+    assert "a rerun goes on" in told
+    assert (log.parent / "state.safetensors").is_file()
+    assert CliRunner().invoke(app, words).exit_code == 0
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [each["number"] for each in events if each["event"] == "resume"]
+    assert max(each["number"] for each in events) == 60

@@ -12,11 +12,12 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event, Lock, current_thread, main_thread
 
 from regard.compare.arms import Arm
 from regard.compare.plan import Plan
@@ -38,14 +39,32 @@ class Outcome:
 def run_arms(plan: Plan, arms: Sequence[Arm], out: Path, *, jobs: int, tell: Tell) -> list[Outcome]:
     """Run every arm that has no scores yet; one that fails does not stop the others."""
     crew = _Crew(plan, out, max(1, (os.cpu_count() or 1) // jobs), tell)
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool, _stoppable():
         waiting = [pool.submit(crew.run, arm) for arm in arms]
         try:
             return [each.result() for each in waiting]
+        except KeyboardInterrupt:
+            crew.stop()
+            pool.shutdown(cancel_futures=True)
+            raise Interrupted(f"stopped; every training in {out} is saved, and a rerun goes on with it.") from None
         except BaseException:
             crew.stop()
             pool.shutdown(cancel_futures=True)
             raise
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Ctrl-C and `kill` both stop a comparison: its processes are in sessions of their own and would live on."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = [(each, signal.signal(each, signal.default_int_handler)) for each in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield
+    finally:
+        for each, handler in before:
+            signal.signal(each, handler)
 
 
 class _Crew:

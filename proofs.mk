@@ -1,0 +1,74 @@
+# The longer trainings whose results stand in docs/proofs.md: `make proofs` runs all of them (about seven hours on
+# two cores), `make proof-luong` one. Arms run side by side with a thread each; a rerun goes on where it stopped.
+# Real corpora are read from DATA; without them their proofs say what is missing.
+DATA ?= ../shared/data
+PROOFS ?= runs/proofs
+REGARD := $(BIN)/regard
+MULTI30K := --data $(DATA)/multi30k --from de --to en
+SMALL := -s embed.width=128 -s predict.embed.width=128 -s train.vocabulary=4000 -s train.validate_steps=250
+NAMES := dates phrasebook multi30k luong europarl reversal skips shift
+.PHONY: proofs $(NAMES:%=proof-%)
+
+proofs: $(NAMES:%=proof-%)
+
+# At least 99 % of held-out dates after at most three minutes.
+proof-dates: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(REGARD) train rnnsearch-characters --data dates --out $(PROOFS)/dates --minutes 3
+	OMP_NUM_THREADS=1 $(REGARD) evaluate $(PROOFS)/dates --data dates --beam 1
+
+# With and without attention at equal parameters: the gap grows with length; alignment error against gold links.
+PLAIN := seq2seq embed.width=128 encode.hidden=224 predict.hidden=224 predict.embed.width=128 encode.layers=1 \
+	predict.layers=1 embed.dropout=0.1 encode.dropout=0 predict.dropout=0.1 predict.embed.dropout=0.1 \
+	train.tokens=2048 train.average.decay=0.99
+proof-phrasebook: $(VENV)/installed
+	$(REGARD) compare rnnsearch-small "seq2seq: $(PLAIN)" --data phrasebook --from en --to fr --size 100000 \
+		--minutes 12 --out $(PROOFS)/phrasebook -s train.vocabulary=3000 -s train.validate_steps=1500
+
+# Real sentences: at least 33 BLEU with attention, at least 8 less without.
+proof-multi30k: $(VENV)/installed
+	$(REGARD) compare rnnsearch seq2seq $(MULTI30K) --minutes 40 --out $(PROOFS)/multi30k
+
+# Luong's scores, scopes and input feeding; Google's layers; hard beside soft attention.
+DEEP := attend.score.hidden=128
+proof-luong: $(VENV)/installed
+	$(REGARD) compare "global general: luong" "none: seq2seq" "global dot: luong attend.score=dot" \
+		"global concat: luong attend.score=additive $(DEEP)" "global location: luong attend.score=location" \
+		"general, no feeding: luong predict.feeding=false" \
+		"dot, no feeding: luong attend.score=dot predict.feeding=false" \
+		"local-m general: luong-local-m" "local-p general: luong-local-p" \
+		"local-p dot: luong-local-p attend.score=dot" "gnmt: gnmt $(DEEP)" \
+		"rnnsearch: rnnsearch $(DEEP) predict.readout.hidden=128" \
+		"rnnsearch-hard: rnnsearch-hard $(DEEP) predict.readout.hidden=128" \
+		$(MULTI30K) --steps 700 --out $(PROOFS)/luong $(SMALL) -s encode.hidden=256 -s predict.hidden=256
+
+# An hour on longer sentences, with and without attention.
+proof-europarl: $(VENV)/installed
+	$(REGARD) compare rnnsearch seq2seq --data $(DATA)/europarl --from de --to en --minutes 60 \
+		--out $(PROOFS)/europarl
+
+# Reading the source backwards helps the fixed vector.
+proof-reversal: $(VENV)/installed
+	$(REGARD) compare "backwards: seq2seq" "forwards: seq2seq encode.direction=forward" \
+		$(MULTI30K) --steps 700 --out $(PROOFS)/reversal $(SMALL) -s encode.hidden=256 -s predict.hidden=256
+
+# Skips at four layers and at two.
+NO_SKIPS := encode.residual=false predict.residual=false
+TWO := encode.layers=2 predict.layers=2
+proof-skips: $(VENV)/installed
+	$(REGARD) compare "4 layers, skips: gnmt" "4 layers, none: gnmt $(NO_SKIPS)" "2 layers, skips: gnmt $(TWO)" \
+		"2 layers, none: gnmt $(TWO) $(NO_SKIPS)" $(MULTI30K) --steps 700 --out $(PROOFS)/skips $(SMALL) \
+		-s encode.hidden=128 -s predict.hidden=128 -s attend.score.hidden=128
+
+# Dates with every kind of looking, and with words put before every input that were never seen in training.
+NOTHING := attend=none predict.part=plain predict.cell=gru predict.bridge=project predict.dropout=0.1 predict.hidden=64 \
+	predict.embed.width=32
+proof-shift: $(VENV)/installed
+	$(REGARD) data make dates --out $(PROOFS)/dates-plain
+	rm -rf $(PROOFS)/dates-shifted && cp -r $(PROOFS)/dates-plain $(PROOFS)/dates-shifted
+	sed -i 's/^/on the /' $(PROOFS)/dates-shifted/test.human
+	$(REGARD) compare "additive: rnnsearch-characters attend.score.hidden=32" \
+		"location: rnnsearch-characters attend.score=location" "none: rnnsearch-characters $(NOTHING)" \
+		--data $(PROOFS)/dates-plain --from human --to iso --steps 2000 --beam 1 --out $(PROOFS)/shift \
+		-s embed.width=32 -s predict.embed.width=32 -s encode.hidden=64 -s predict.hidden=64
+	for arm in additive location none; do OMP_NUM_THREADS=1 $(REGARD) evaluate $(PROOFS)/shift/arms/$$arm/run \
+		--data $(PROOFS)/dates-shifted --from human --to iso --beam 1; done

@@ -1,0 +1,110 @@
+"""Short versions of the proofs (docs/proofs.md): what the longer trainings show must show here too, in seconds."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.data.batches import Batches, Examples
+from regard.data.builtin import examples
+from regard.data.tokenizer import train_pair
+from regard.learn.loop import fit
+from regard.learn.loss import sequence_loss
+from regard.recipe import resolve
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import reversal
+
+TINY = ("embed.width=32", "encode.hidden=64", "predict.hidden=64", "predict.embed.width=32")
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def surprise(name, recipe, steps, *settings, size=3000, **languages):
+    """How much a held-out piece of a built-in corpus surprises a tiny model after a few updates, in nats."""
+    torch.manual_seed(0)
+    pairs = [
+        list(examples(name, split=split, size=count, **languages)) for split, count in (("train", size), ("val", 200))
+    ]
+    sides = [[getattr(pair, side) for pair in pairs[0]] for side in ("source", "target")]
+    tokenizers = train_pair(*sides, size=800)
+    model = resolve(recipe, (*TINY, *settings)).build(*map(len, tokenizers))
+    model.train()
+    fit(model, Batches(Examples(pairs[0]), *tokenizers, tokens=1024, seed=0).forever(), steps=steps, rate=5e-3)
+    total, count = 0.0, 0
+    with torch.no_grad():
+        for batch in Batches(Examples(pairs[1]), *tokenizers, shuffle=False):
+            loss = sequence_loss(model, batch)
+            total, count = total + float(loss.surprise) * loss.pieces, count + loss.pieces
+    return total / count
+
+
+def toy_loss(recipe, *settings, copies, steps, lengths=(3, 10)):
+    """The mean loss of the last updates on the toy task: write a sequence backwards, or copy it."""
+    torch.manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
+    model = resolve(recipe, (*reversal.SMALL, *settings)).build(reversal.SIZE, reversal.SIZE)
+    optimiser = torch.optim.Adam(model.parameters(), lr=reversal.RATE)
+    losses = []
+    for _ in range(steps):
+        drawn = torch.randint(lengths[0], lengths[1] + 1, (reversal.BATCH,), generator=generator)
+        loss = reversal.loss(model, reversal.draw(drawn, generator, copies))
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), reversal.CLIP)
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    return sum(losses[-20:]) / 20
+
+
+def test_attention_reads_dates_that_a_fixed_vector_does_not():
+    nothing = ("attend=none", "predict.part=plain", "predict.cell=gru", "predict.bridge=project", *TINY[2:])
+    looking = surprise("dates", "rnnsearch-characters", 300)
+    blind = surprise("dates", "rnnsearch-characters", 300, *nothing)
+    assert looking < 0.7 * blind
+
+
+def test_attention_translates_phrases_better_than_a_fixed_vector():
+    looking = surprise("phrasebook", "rnnsearch-small", 200, source="en", target="fr")
+    blind = surprise("phrasebook", "seq2seq", 200, "encode.layers=1", "predict.layers=1", source="en", target="fr")
+    assert looking < blind - 0.3
+
+
+def test_a_window_that_walks_along_copies_and_cannot_reverse():
+    local = (*reversal.ONE_GRU, "attend.scope=local_m", "attend.scope.reach=1")
+    copied = toy_loss("luong", *local, copies=True, steps=150)
+    reversed_ = toy_loss("luong", *local, copies=False, steps=150)
+    assert copied < 0.5 * reversed_
+
+
+def test_a_window_that_is_placed_reverses_what_one_that_walks_cannot():
+    walks, placed = (
+        toy_loss("luong", *reversal.ONE_GRU, f"attend.scope={scope}", "attend.scope.reach=1", copies=False, steps=200)
+        for scope in ("local_m", "local_p")
+    )
+    assert placed < walks - 0.3
+
+
+def test_reading_the_source_backwards_helps_a_fixed_vector():
+    one = ("encode.layers=1", "encode.dropout=0.0", "predict.layers=1", "encode.cell=lstm")
+    backwards, forwards = (
+        toy_loss("seq2seq", *one, f"encode.direction={way}", copies=True, steps=250) for way in ("backward", "forward")
+    )
+    assert backwards < 0.9 * forwards
+
+
+def test_skips_let_four_layers_learn():
+    deep = ("encode.cell=lstm", "encode.direction=bottom", "attend.score.hidden=32", "encode.dropout=0.0")
+    with_skips, without = (
+        toy_loss("gnmt", *deep, f"encode.residual={skips}", f"predict.residual={skips}", copies=True, steps=120)
+        for skips in ("true", "false")
+    )
+    assert with_skips < without
