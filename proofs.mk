@@ -5,7 +5,8 @@ DATA ?= ../shared/data
 PROOFS ?= runs/proofs
 REGARD := $(BIN)/regard
 MULTI30K := --data $(DATA)/multi30k --from de --to en
-SMALL := -s embed.width=128 -s predict.embed.width=128 -s train.vocabulary=4000 -s train.validate_steps=250
+SMALL := -s embed.width=128 -s predict.embed.width=128 -s encode.hidden=128 -s predict.hidden=128 \
+	-s train.vocabulary=4000 -s train.tokens=2048 -s train.validate_steps=400
 NAMES := dates phrasebook multi30k luong europarl reversal skips shift
 .PHONY: proofs $(NAMES:%=proof-%)
 
@@ -19,10 +20,10 @@ proof-dates: $(VENV)/installed
 # With and without attention at equal parameters: the gap grows with length; alignment error against gold links.
 PLAIN := seq2seq embed.width=128 encode.hidden=224 predict.hidden=224 predict.embed.width=128 encode.layers=1 \
 	predict.layers=1 embed.dropout=0.1 encode.dropout=0 predict.dropout=0.1 predict.embed.dropout=0.1 \
-	train.tokens=2048 train.average.decay=0.99
+	train.average.decay=0.99
 proof-phrasebook: $(VENV)/installed
 	$(REGARD) compare rnnsearch-small "seq2seq: $(PLAIN)" --data phrasebook --from en --to fr --size 100000 \
-		--minutes 12 --out $(PROOFS)/phrasebook -s train.vocabulary=3000 -s train.validate_steps=1500
+		--minutes 12 --out $(PROOFS)/phrasebook -s train.vocabulary=3000 -s train.tokens=2048 -s train.validate_steps=1500
 
 # Real sentences: at least 33 BLEU with attention, at least 8 less without.
 proof-multi30k: $(VENV)/installed
@@ -39,25 +40,25 @@ proof-luong: $(VENV)/installed
 		"local-p dot: luong-local-p attend.score=dot" "gnmt: gnmt $(DEEP)" \
 		"rnnsearch: rnnsearch $(DEEP) predict.readout.hidden=128" \
 		"rnnsearch-hard: rnnsearch-hard $(DEEP) predict.readout.hidden=128" \
-		$(MULTI30K) --steps 700 --out $(PROOFS)/luong $(SMALL) -s encode.hidden=256 -s predict.hidden=256
+		$(MULTI30K) --steps 1200 --out $(PROOFS)/luong $(SMALL)
 
 # An hour on longer sentences, with and without attention.
 proof-europarl: $(VENV)/installed
-	$(REGARD) compare rnnsearch seq2seq --data $(DATA)/europarl --from de --to en --minutes 60 \
-		--out $(PROOFS)/europarl
+	$(REGARD) compare rnnsearch-small "seq2seq: $(subst 224,256,$(PLAIN))" --data $(DATA)/europarl --from de --to en \
+		--minutes 60 --out $(PROOFS)/europarl -s train.vocabulary=8000 -s train.tokens=4096 -s train.validate_steps=1000
 
 # Reading the source backwards helps the fixed vector.
 proof-reversal: $(VENV)/installed
 	$(REGARD) compare "backwards: seq2seq" "forwards: seq2seq encode.direction=forward" \
-		$(MULTI30K) --steps 700 --out $(PROOFS)/reversal $(SMALL) -s encode.hidden=256 -s predict.hidden=256
+		$(MULTI30K) --steps 1200 --out $(PROOFS)/reversal $(SMALL)
 
 # Skips at four layers and at two.
 NO_SKIPS := encode.residual=false predict.residual=false
 TWO := encode.layers=2 predict.layers=2
 proof-skips: $(VENV)/installed
 	$(REGARD) compare "4 layers, skips: gnmt" "4 layers, none: gnmt $(NO_SKIPS)" "2 layers, skips: gnmt $(TWO)" \
-		"2 layers, none: gnmt $(TWO) $(NO_SKIPS)" $(MULTI30K) --steps 700 --out $(PROOFS)/skips $(SMALL) \
-		-s encode.hidden=128 -s predict.hidden=128 -s attend.score.hidden=128
+		"2 layers, none: gnmt $(TWO) $(NO_SKIPS)" $(MULTI30K) --steps 1200 --out $(PROOFS)/skips $(SMALL) \
+		-s attend.score.hidden=128
 
 # Dates with every kind of looking, and with words put before every input that were never seen in training.
 NOTHING := attend=none predict.part=plain predict.cell=gru predict.bridge=project predict.dropout=0.1 predict.hidden=64 \

@@ -15,16 +15,20 @@ from regard.data.check import check
 from regard.data.corpus import Corpus, column
 from regard.data.example import Example
 from regard.data.tokenizer import Tokenizer, train_pair
-from regard.errors import ModelError
-from regard.evaluate import bleu, chrf, exact_match
+from regard.errors import ModelError, RegardError
+from regard.evaluate import bleu, choose_heads, chrf, exact_match, read_links
+from regard.evaluate.corpus_links import held_out_links, training_links
 from regard.learn.course import Budget
 from regard.learn.events import Outcome, Tell, Validation, quiet
+from regard.learn.guide import head_counts
 from regard.learn.loss import sequence_loss
 from regard.learn.place import Place
 from regard.learn.run import run
 from regard.learn.settings import Standard
 from regard.model import Model, save
 from regard.recipe import Recipe, resolve
+from regard.record import FILE as ALIGNER_FILE
+from regard.record import Aligner
 from regard.search import Options
 from regard.show.terminal import draw
 from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
@@ -73,27 +77,74 @@ def train(
     torch.manual_seed(seed)
     model = resolved.build(len(pair[0]), len(pair[1]))
     say(f"{_parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")
-    batches = _batches(corpus.split("train"), pair, lessons, seed)
+    batches = _batches(_lessons_of(corpus, pair, lessons, say), pair, lessons, seed)
     files = {SOURCE_FILE: pair[0].backend.to_str(), TARGET_FILE: pair[1].backend.to_str()}
     exam = Exam(corpus, *pair) if "val" in corpus.splits else None
     home, budget = Place(place, resume, files), Budget(minutes, steps)
     outcome = run(model, batches, lessons, home, budget=budget, validate=exam, seed=seed, tell=tell)
     say(f"stopped by {outcome.reason} after {outcome.number:,} updates; {batches.tally}")
     best = Translator.load(place)
+    aligner = _chosen_heads(best, corpus, say)
+    if aligner is not None:
+        files = {**files, ALIGNER_FILE: json.dumps(aligner.to_json(), indent=2, ensure_ascii=False) + "\n"}
     _describe(best, place / "best", files, resolved, corpus, outcome)
-    return best
+    return Translator.load(place)
 
 
 def _tokenizers(corpus: Corpus, lessons: Standard) -> tuple[Tokenizer, Tokenizer]:
     columns = (column(corpus.split("train"), side) for side in SIDES)
     joint: bool | Literal["auto"] = "auto" if lessons.joint == "auto" else lessons.joint == "yes"
-    sizes = lessons.vocabulary or "auto", lessons.target_vocabulary or None
-    return train_pair(*columns, joint=joint, kind=lessons.pieces, size=sizes[0], target_size=sizes[1])
+    return train_pair(
+        *columns,
+        joint=joint,
+        kind=lessons.pieces,
+        size=lessons.vocabulary or "auto",
+        target_size=lessons.target_vocabulary or None,
+    )
 
 
 def _batches(split: Dataset, pair: tuple[Tokenizer, Tokenizer], lessons: Standard, seed: int) -> Batches:
     longest = lessons.longest or None
-    return Batches(split, *pair, tokens=lessons.tokens, seed=seed, longest=longest, sample=lessons.sample)
+    linked = lessons.guide != "none"
+    return Batches(
+        split, *pair, tokens=lessons.tokens, seed=seed, longest=longest, sample=lessons.sample, linked=linked
+    )
+
+
+def _lessons_of(corpus: Corpus, pair: tuple[Tokenizer, Tokenizer], lessons: Standard, say: Say) -> Dataset:
+    """The training pairs, with the links of a statistical aligner where these are to guide."""
+    split = corpus.split("train")
+    if lessons.guide != "reference":
+        return split
+    say("aligning the training pairs with a statistical aligner, to guide the attention (once: the links are kept)")
+    links = training_links(corpus, pair)
+    known = split.remove_columns("links") if "links" in split.column_names else split
+    return known.add_column("links", links)
+
+
+def _chosen_heads(best: Translator, corpus: Corpus, say: Say) -> Aligner | None:
+    """Where alignments of this model are read, chosen on held-out pairs; None where there is nothing to choose by.
+
+    A model with one head has no choice: it is measured if gold links are there, and spared an aligner's if not.
+    """
+    if "val" not in corpus.splits or not getattr(best.model.predict, "attends", False):
+        return None
+    rows = corpus.split("val").select(range(min(EXAM, len(corpus.split("val")))))
+    if "links" in rows.column_names:
+        gold, named = read_links(rows["links"], "val"), "gold links of the validation split"
+    elif sum(head_counts(best.model)) > 1:
+        say("choosing the heads that align: no gold links are there, so a statistical aligner makes some")
+        lines, learnt = held_out_links(corpus, (best.source, best.target), len(rows))
+        gold, named = read_links(lines), f"a statistical aligner's links (HMM, learnt from {learnt:,} pairs)"
+    else:
+        return None
+    try:
+        found = choose_heads(best, list(rows["source"]), list(rows["target"]), gold, reference=named).aligner
+    except RegardError as error:
+        say(f"the heads that align were not chosen: {error}")
+        return None
+    say(f"alignments are read from {found}")
+    return found
 
 
 def _opened(data: str | Path, source: str | None, target: str | None, size: int | None, seed: int, say: Say) -> Corpus:

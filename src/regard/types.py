@@ -49,11 +49,16 @@ class Grid:
 
 @dataclass(frozen=True)
 class Batch:
-    """One step's worth of pairs. The target is framed by start and end; `rows` are their places in the corpus."""
+    """One step's worth of pairs. The target is framed by start and end; `rows` are their places in the corpus.
+
+    `links`, where they are known and asked for, say how each piece to predict shares its look among the source
+    pieces that it is linked to: a row sums to one, or to zero where there is no link.
+    """
 
     source: Padded | Grid
     target: Padded
     rows: tuple[int, ...] = ()
+    links: Float[Tensor, "B T S"] | None = None
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,13 @@ import numpy as np
 import torch
 
 from regard.data.example import Example
+from regard.data.links import Linked, goals, piece_links
 from regard.data.splits import digest
-from regard.data.tokenizer import END, PAD, START, Tokenizer
-from regard.errors import BrokenData, UsageError
+from regard.data.tokenizer import END, PAD, START, Pieces, Tokenizer
+from regard.errors import BrokenData, MissingData, UsageError
 from regard.types import Batch, Padded
 
-Pair = tuple[list[int], list[int], int]  # source ids, target ids, row
+Pair = tuple[list[int], list[int], int, Linked | None]  # source ids, target ids, row, links between pieces
 
 
 @runtime_checkable
@@ -50,7 +51,8 @@ class Examples:
 
     def __getitem__(self, rows: list[int], /) -> Mapping[str, Sequence[str]]:
         chosen = [self.pairs[row] for row in rows]
-        return {"source": [pair.source for pair in chosen], "target": [pair.target for pair in chosen]}
+        texts = {"source": [pair.source for pair in chosen], "target": [pair.target for pair in chosen]}
+        return {**texts, "links": [pair.gold() for pair in chosen]}
 
 
 @dataclass
@@ -79,7 +81,8 @@ class Batches:
 
     `longest` leaves out pairs with more pieces than that on either side (frame not counted), and `tally`
     counts them. `sample` cuts words at random (see `Tokenizer.encode_ids`), anew in every epoch. Without
-    `shuffle` the pools follow the rows, shorter pairs come first in each, and every epoch is the same.
+    `shuffle` the pools follow the rows, shorter pairs come first in each, and every epoch is the same. `linked`
+    batches carry the sure links of their pairs, read from the split's column `links`.
     """
 
     split: Split
@@ -92,6 +95,7 @@ class Batches:
     shuffle: bool = True
     longest: int | None = None
     sample: float = 0.0
+    linked: bool = False
     tally: Tally = field(init=False, default_factory=Tally)
     epoch: int = field(init=False, default=0)
 
@@ -102,6 +106,11 @@ class Batches:
                 raise UsageError(f"batches: {name} is a number of 1 or more; found {value}.")
         if not len(self.split):
             raise BrokenData("batches are made of pairs; the split has none.")
+        if self.linked and "links" not in self.split[[0]]:
+            raise MissingData(
+                "expected pairs with word links; this corpus has none.",
+                hint='Give it a column of links (0-0 1-2 ...); to train without: guide = "reference" or "none".',
+            )
         self._pool, self._place = 0, 0  # the pool whose turn it is, and the next batch in it
         self._opened: tuple[tuple[int, int], list[list[Pair]]] | None = None
         self._order: tuple[int, np.ndarray] | None = None
@@ -170,15 +179,40 @@ class Batches:
         """The pairs of the pool, framed, and how many were too long."""
         rows = self._rows()[self._pool * self.pool : (self._pool + 1) * self.pool].tolist()
         columns = self.split[rows]
-        sources = self.source.encode_ids(columns["source"], sample=self.sample, random=random)
-        targets = self.target.encode_ids(columns["target"], sample=self.sample, random=random)
+        links: list[Linked | None] = [None] * len(rows)
+        if self.linked:
+            ours, theirs = self._pieces(columns, "source", random), self._pieces(columns, "target", random)
+            sources, targets = [list(each.ids) for each in ours], [list(each.ids) for each in theirs]
+            links = self._linked(columns["links"], ours, theirs, rows)
+        else:
+            sources = self.source.encode_ids(columns["source"], sample=self.sample, random=random)
+            targets = self.target.encode_ids(columns["target"], sample=self.sample, random=random)
         longest = self.longest or max(map(len, sources + targets))
         pairs = [
-            ([*source, END], [START, *target, END], row)
-            for source, target, row in zip(sources, targets, rows, strict=True)
+            ([*source, END], [START, *target, END], row, linked)
+            for source, target, row, linked in zip(sources, targets, rows, links, strict=True)
             if len(source) <= longest and len(target) <= longest
         ]
         return pairs, len(rows) - len(pairs)
+
+    def _pieces(self, columns: Mapping[str, Sequence[str]], side: str, random: Random) -> list[Pieces]:
+        """The same pieces as without links, with their places."""
+        tokenizer: Tokenizer = getattr(self, side)
+        if not self.sample:
+            return tokenizer.encode_batch(columns[side])
+        return [tokenizer.encode(line, sample=self.sample, random=random) for line in columns[side]]
+
+    def _linked(
+        self, lines: Sequence[str], sources: list[Pieces], targets: list[Pieces], rows: list[int]
+    ) -> list[Linked | None]:
+        """The links of each pair, between pieces."""
+        found: list[Linked | None] = []
+        for line, source, target, row in zip(lines, sources, targets, rows, strict=True):
+            # Where a script has no spaces, words are pieces: always those that are not cut at random.
+            words = [self.source.words(source.text), self.target.words(target.text)] if self.sample else [None, None]
+            owners = self.source.piece_to_word(source, words[0]), self.target.piece_to_word(target, words[1])
+            found.append(piece_links(line, *owners, where=f"pair {row + 1}"))
+        return found
 
     def _rows(self) -> np.ndarray:
         """All rows in the order of this epoch."""
@@ -196,7 +230,12 @@ class Batches:
         self.tally.pairs += len(pairs)
         self.tally.positions += source.mask.numel() + target.mask.numel()
         self.tally.real += int(source.mask.sum() + target.mask.sum())
-        return Batch(source, target, tuple(pair[2] for pair in pairs))
+        rows = tuple(pair[2] for pair in pairs)
+        if not self.linked:
+            return Batch(source, target, rows)
+        return Batch(
+            source, target, rows, goals([pair[3] for pair in pairs], target.mask.shape[1], source.mask.shape[1])
+        )
 
 
 def _by_length(pairs: list[Pair]) -> list[Pair]:

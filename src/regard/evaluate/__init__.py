@@ -1,9 +1,11 @@
-"""Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists; no model is needed."""
+"""Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists; only `heads` needs a model."""
 
 from regard.evaluate.counts import Counted, Score, count_bleu, count_chrf, count_exact
 from regard.evaluate.figure import draw_lengths
+from regard.evaluate.heads import Choice, Reading, choose_heads
 from regard.evaluate.lengths import Bucket, by_length
 from regard.evaluate.links import AlignmentScore, Gold, aer, aer_by_sentence, read_gold_file, read_links
+from regard.evaluate.reference import reference_links
 from regard.evaluate.report import Report
 from regard.evaluate.scores import Difference, bleu, chrf, compare, exact_match
 from regard.evaluate.speed import Stopwatch, Throughput
@@ -11,9 +13,11 @@ from regard.evaluate.speed import Stopwatch, Throughput
 __all__ = [
     "AlignmentScore",
     "Bucket",
+    "Choice",
     "Counted",
     "Difference",
     "Gold",
+    "Reading",
     "Report",
     "Score",
     "Stopwatch",
@@ -22,6 +26,7 @@ __all__ = [
     "aer_by_sentence",
     "bleu",
     "by_length",
+    "choose_heads",
     "chrf",
     "compare",
     "count_bleu",
@@ -31,4 +36,5 @@ __all__ = [
     "exact_match",
     "read_gold_file",
     "read_links",
+    "reference_links",
 ]

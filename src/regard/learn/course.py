@@ -257,7 +257,9 @@ class Course:
         return State(tensors, {**values, "standing": asdict(self.standing), "terms": self._terms()})
 
     def _restore(self, state: State) -> None:
-        check_same(state.values["terms"], self._terms(), tuple(f"train.{name}" for name in FREE))
+        # A setting that is younger than the run had its default then.
+        began = {f"train.{key}": value for key, value in Standard().flat().items()} | state.values["terms"]
+        check_same(began, self._terms(), tuple(f"train.{name}" for name in FREE))
         self.batches.restore(state.values["stream"])
         self.learner.restore(state)
         self.standing = Standing(**state.values["standing"])

@@ -18,6 +18,7 @@ from torch import nn
 
 from regard.errors import TrainingError
 from regard.learn.average import Average
+from regard.learn.guide import guide_of
 from regard.learn.loss import Loss, count_pieces, sequence_loss
 from regard.learn.optimise import optimiser_for
 from regard.learn.schedule import Schedule
@@ -49,11 +50,12 @@ class Lesson(nn.Module):
     def __init__(self, model: Model, settings: Standard, bf16: bool) -> None:
         super().__init__()
         self.model, self.smoothing, self.bf16 = model, settings.smoothing, bf16
+        self.guide = guide_of(model, settings)
 
     def forward(self, batch: Batch, own: float) -> Loss:
         """The loss of a batch; products in half precision where asked for, the weights never."""
         with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
-            return sequence_loss(self.model, batch, smoothing=self.smoothing, own=own)
+            return sequence_loss(self.model, batch, smoothing=self.smoothing, own=own, guide=self.guide)
 
 
 @dataclass(frozen=True)

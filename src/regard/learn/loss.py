@@ -9,9 +9,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from regard.learn.forcing import mixed
+from regard.learn.guide import Guide
 from regard.listen import sides
 from regard.model import Model
-from regard.types import Batch
+from regard.types import Batch, Taught
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,9 @@ class Loss:
     pieces: int
 
 
-def sequence_loss(model: Model, batch: Batch, *, smoothing: float = 0.0, own: float = 0.0) -> Loss:
+def sequence_loss(
+    model: Model, batch: Batch, *, smoothing: float = 0.0, own: float = 0.0, guide: Guide | None = None
+) -> Loss:
     """Teach a batch: the mean over real pieces of -log p, and the side terms of hard choices and gates.
 
     Side terms are on the scale of one pair's log-likelihood, so both are divided by the pieces of a pair.
@@ -31,14 +34,17 @@ def sequence_loss(model: Model, batch: Batch, *, smoothing: float = 0.0, own: fl
     Args:
         smoothing: share of the goal that is spread over the vocabulary.
         own: share of pieces that are fed from the model's own predictions instead of the right ones.
+        guide: adds what draws an attention to the batch's links.
     """
     with sides() as extra:
-        logits = mixed(model, batch, own) if own else model.teach(batch).logits
+        taught = Taught(mixed(model, batch, own)) if own else model.teach(batch)
     wanted, real = batch.target.data[:, 1:], batch.target.mask[:, 1:]
-    surprise, goal = surprises(logits.float(), wanted, smoothing)
+    surprise, goal = surprises(taught.logits.float(), wanted, smoothing)
     surprise, goal = surprise * real, goal * real
     pieces = count_pieces(batch)
     total = (extra(-surprise.sum(1)) * len(wanted) + goal.sum()) / pieces
+    if guide is not None:
+        total = total + guide(taught.looked, batch) / pieces
     return Loss(total, surprise.detach().sum() / pieces, pieces)
 
 

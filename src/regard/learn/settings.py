@@ -45,6 +45,10 @@ class Standard:
         forcing: "full" always feeds the right piece; "scheduled" feeds the model's own ever more often.
         own: share of its own pieces that "scheduled" reaches.
         ramp: updates over which "scheduled" reaches it.
+        guide: "links" draws one head to the corpus' word links, "reference" to those of a statistical aligner.
+        guide_weight: how much that counts beside the surprise of a piece.
+        guide_layer: the layer that is guided, counted from 1; 0 for the last but one, or the only one.
+        guide_head: the head that is guided, counted from 1.
         average: the mean of the weights that is validated and kept for use; "none" for the weights as they are.
         precision: "fp32"; "bf16" for half-precision products; "auto" for bf16 where this machine gains by it.
         metric: the value of a validation that decides which weights are best; "auto" for the first one.
@@ -77,6 +81,10 @@ class Standard:
     forcing: Literal["full", "scheduled"] = "full"
     own: Probability = 0.25
     ramp: Count = 5000
+    guide: Literal["none", "links", "reference"] = "none"
+    guide_weight: AtLeastZero = 0.1
+    guide_layer: Whole = 0
+    guide_head: Count = 1
     average: Maker | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     metric: str = "auto"

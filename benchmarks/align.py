@@ -1,0 +1,186 @@
+"""Word alignment, side by side in one run: attention, chosen heads, both directions, guided, and statistical aligners.
+
+    python benchmarks/align.py de-en --data DIR
+    python benchmarks/align.py de-en --data DIR --forward runs/de-en --backward runs/en-de --guided runs/de-en-guided
+
+DIR holds `word_alignment/gold.de-en.tsv.gz` (source, target, links, a tab between them, words parted by spaces) and
+`europarl/train.{de,en}.gz`. Statistical aligners learn from the text, lower-cased and cut into words and punctuation,
+and the gold pairs themselves, of course without their links. Models read the gold sentences as they stand. fast_align
+and eflomal are compared where they can be imported: pip install 'regard[align]'.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib.util
+import os
+import re
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from regard.data.example import Link
+from regard.evaluate import Gold, aer, read_links, reference_links
+from regard.symmetrise import symmetrise
+from regard.translator import Translator
+
+WORD = re.compile(r"\w+(?:'(?=\w))?|[^\w\s]")
+JOINED = ("grow-diag-final", "grow-diag-final-and", "intersection")
+Found = Sequence[Sequence[Link]]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What statistical aligners learn from, the gold pairs first; and the gold links of those."""
+
+    source: list[list[str]]
+    target: list[list[str]]
+    gold: Gold
+
+
+def lines(path: Path, count: int | None = None) -> list[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [line.rstrip("\n") for line in islice(file, count)]
+
+
+def words(line: str) -> list[str]:
+    return WORD.findall(line.lower().replace("\u2019", "'"))
+
+
+def read(data: Path, languages: str, count: int) -> tuple[Pairs, tuple[list[str], list[str]]]:
+    """The pairs for statistical aligners, and the gold sentences as they stand."""
+    rows = [line.split("\t") for line in lines(data / "word_alignment" / f"gold.{languages}.tsv.gz")]
+    texts = [[row[side] for row in rows] for side in (0, 1)]
+    both = []
+    for text, language in zip(texts, languages.split("-"), strict=True):
+        more = lines(data / "europarl" / f"train.{language}.gz", count)
+        both.append([line.lower().split() for line in text] + [words(line) for line in more])
+    return Pairs(both[0], both[1], read_links([row[2] for row in rows])), (texts[0], texts[1])
+
+
+def fast_align(pairs: Pairs) -> Iterator[tuple[str, Found]]:
+    """fast_align with its recommended options (-d -o -v), as systran-align packs it; it joins both ways itself."""
+    import systran_align
+
+    with tempfile.TemporaryDirectory() as folder:
+        text, there, back = (str(Path(folder) / name) for name in ("text", "there", "back"))
+        both = zip(pairs.source, pairs.target, strict=True)
+        joined = (f"{' '.join(source)} ||| {' '.join(target)}\n" for source, target in both if source and target)
+        Path(text).write_text("".join(joined), encoding="utf-8")
+        systran_align.generate_alignment_probabilities(
+            text, there, back, favor_diagonal=True, optimize_tension=True, variational_bayes=True
+        )
+        aligner, count = systran_align.Aligner(there, back), len(pairs.gold.sure)
+        found = [
+            aligner.align(*pair)["alignments"] for pair in zip(pairs.source[:count], pairs.target[:count], strict=True)
+        ]
+        yield "its own joining", [[(int(link[0]), int(link[1])) for link in each] for each in found]
+
+
+def eflomal(pairs: Pairs) -> Iterator[tuple[str, Found]]:
+    """eflomal as it comes."""
+    import eflomal
+
+    with tempfile.TemporaryDirectory() as folder:
+        there, back = (str(Path(folder) / name) for name in ("there", "back"))
+        texts = [[f"{' '.join(line)}\n" for line in side] for side in (pairs.source, pairs.target)]
+        eflomal.Aligner().align(*texts, links_filename_fwd=there, links_filename_rev=back)
+        count = len(pairs.gold.sure)
+        ways = [read_links(Path(name).read_text(encoding="utf-8").split("\n")[:count]).sure for name in (there, back)]
+    for method in JOINED:
+        yield method, [symmetrise(*both, method) for both in zip(*ways, strict=True)]
+
+
+def ours(model: str, method: str) -> Callable[[Pairs], Iterator[tuple[str, Found]]]:
+    """Regard's own statistical aligner."""
+
+    def found(pairs: Pairs) -> Iterator[tuple[str, Found]]:
+        yield (
+            method,
+            reference_links(pairs.source, pairs.target, model=model, method=method, wanted=range(len(pairs.gold.sure))),
+        )
+
+    return found
+
+
+def statistical() -> Iterator[tuple[str, Callable[[Pairs], Iterator[tuple[str, Found]]]]]:
+    """Every statistical aligner that is here."""
+    yield "ours, hmm", ours("hmm", "grow-diag-final-and")
+    for name, package, run in (("fast_align", "systran_align", fast_align), ("eflomal", "eflomal", eflomal)):
+        if importlib.util.find_spec(package):
+            yield name, run
+        else:
+            print(f"{name}: not here; pip install 'regard[align]'")
+    yield "ours, diagonal", ours("diagonal", "grow-diag-final")
+
+
+def processor() -> float:
+    """Seconds of processor so far, those of finished child processes (eflomal runs in one) included."""
+    return sum(os.times()[:4])
+
+
+def attention(folders: argparse.Namespace, texts: tuple[list[str], list[str]]) -> Iterator[tuple[str, str, Found]]:
+    """What models look at: plain, through the chosen heads, from both directions, guided."""
+    chosen = {}
+    for name in ("forward", "backward", "guided"):
+        if getattr(folders, name) is None:
+            continue
+        model = Translator.load(getattr(folders, name))
+        given = texts[::-1] if name == "backward" else texts
+        for reading, aligner in (
+            ("last layer, mean", None),
+            (f"chosen: {str(model.aligner).split(' (')[0]}", model.aligner),
+        ):
+            if reading.startswith("chosen") and aligner is None:
+                continue
+            model.aligner = aligner
+            found = [alignment.links() for alignment in model.align(*map(list, given))]
+            if name == "backward":
+                found = [[(source, target) for target, source in links] for links in found]
+            chosen[name] = found  # the chosen heads, where there are any, come last
+            yield f"attention, {name}", reading, found
+    for name in ("forward", "guided"):
+        if {name, "backward"} <= chosen.keys():
+            for method in JOINED:
+                both = zip(chosen[name], chosen["backward"], strict=True)
+                yield f"attention, {name} and backward", method, [symmetrise(*each, method) for each in both]
+
+
+def main() -> None:
+    """Print one line a system: AER, precision, recall, and what it took."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("languages", help="such as de-en: the gold set, and which side is the source")
+    asked.add_argument("--data", type=Path, required=True)
+    asked.add_argument("--pairs", type=int, default=100_000, help="of the text that statistical aligners learn from")
+    for name, about in (("forward", "source to target"), ("backward", "target to source"), ("guided", "guided")):
+        asked.add_argument(f"--{name}", type=Path, help=f"model folder, {about}")
+    asked.add_argument("--only-models", action="store_true", help="leave the statistical aligners out")
+    options = asked.parse_args()
+    pairs, texts = read(options.data, options.languages, options.pairs)
+    print(f"{options.languages}: {len(pairs.gold.sure)} gold pairs, {options.pairs:,} pairs of text")
+
+    def tell(name: str, how: str, found: Found, spent: str = "") -> None:
+        score = aer(found, pairs.gold.sure, pairs.gold.possible)
+        print(
+            f"{name:30} {how:22} AER {score.aer:6.1%}  P {score.precision:6.1%}  R {score.recall:6.1%}  {spent}",
+            flush=True,
+        )
+
+    for name, how, found in attention(options, texts):
+        tell(name, how, found)
+    for name, run in () if options.only_models else statistical():
+        began, worked = time.monotonic(), processor()
+        for how, found in run(pairs):
+            spent = f"{time.monotonic() - began:.0f} s by the clock, {processor() - worked:.0f} s of processor"
+            tell(name, how, found, spent)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"most memory held: {peak:.2f} GiB, the text included")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Guided alignment: a term of the loss that draws one attention to known word links.
+
+For each piece to predict, t, with links, A spreads its look evenly over the source pieces that it is linked to, and
+the guided head looks with weights α. The term (Chen et al. 2016) is the cross-entropy
+
+    weight · Σ_t Σ_s −A(t, s) log α(t, s) / pieces
+
+Pieces without a link are left alone. In a Transformer one head of one layer is guided and the others stay free, by
+default the first head of the last layer but one (Garg et al. 2019); a recurrent decoder has but one attention. The
+weights are those that the model looks with, so the gradient reaches all that they are made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from regard.errors import UsageError
+from regard.learn.settings import Standard
+from regard.learn.state import undisturbed
+from regard.model import Model
+from regard.types import Attended, Batch, Padded
+
+LEAST = 1e-8  # a weight of zero would cost infinitely much
+
+
+@dataclass(frozen=True)
+class Guide:
+    """Which head is guided, counted from 0, and how strongly."""
+
+    weight: float
+    layer: int
+    head: int
+
+    def __call__(self, looked: tuple[Attended, ...], batch: Batch) -> Float[Tensor, ""]:
+        """The term, summed over the batch's pieces."""
+        if batch.links is None:
+            raise UsageError(
+                "the training is guided, and its batches carry no links.", hint="Make them with Batches(linked=True)."
+            )
+        weights = _of_head(looked[self.layer].weights, self.head)
+        return -self.weight * (batch.links * weights.float().clamp(min=LEAST).log()).sum()
+
+
+def guide_of(model: Model, settings: Standard) -> Guide | None:
+    """The guide that the settings ask for, made sure of on a pair of nothing: the model must have such a head."""
+    if settings.guide == "none":
+        return None
+    if settings.forcing != "full":
+        raise UsageError(
+            f'guide = "{settings.guide}" needs the right pieces fed; found forcing = "{settings.forcing}".',
+            hint='Write forcing = "full", or guide = "none".',
+        )
+    shapes = head_counts(model)
+    if not shapes:
+        raise UsageError(
+            f'guide = "{settings.guide}" needs an attention to guide; this model does not attend.',
+            hint='Write guide = "none" in [train], or an [attend] table.',
+        )
+    layer = settings.guide_layer - 1 if settings.guide_layer else max(0, len(shapes) - 2)
+    if layer >= len(shapes) or settings.guide_head > shapes[layer]:
+        raise UsageError(
+            f"the model has {len(shapes)} layers of {shapes[min(layer, len(shapes) - 1)]} heads that look at the "
+            f"source; asked to guide layer {layer + 1}, head {settings.guide_head}.",
+            hint="Change guide_layer and guide_head in [train]; both are counted from 1.",
+        )
+    return Guide(settings.guide_weight, layer, settings.guide_head - 1)
+
+
+def head_counts(model: Model) -> list[int]:
+    """How many heads each layer has that looks at the source."""
+    ids, training = torch.ones(1, 2, dtype=torch.long), model.training
+    pair = Padded(ids, torch.ones_like(ids, dtype=torch.bool))
+    with undisturbed(), torch.no_grad():
+        looked = model.eval().teach(Batch(pair, pair)).looked
+        heads = [each.weights.shape[1] if each.weights.dim() == 4 else 1 for each in looked]
+    model.train(training)
+    return heads
+
+
+def _of_head(weights: Tensor, head: int) -> Float[Tensor, "B T S"]:
+    return weights[:, head] if weights.dim() == 4 else weights
