@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: quickstart test format check bench clean
+.PHONY: quickstart test format check bench figures clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Regard needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -34,6 +34,10 @@ format: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/attention.py --quick
 	$(BIN)/python benchmarks/mechanisms.py --quick
+
+# The figures of docs/lectures.md; those of trained models need `make proof-phrasebook` first.
+figures: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/figures.py
 
 include proofs.mk
 
