@@ -102,6 +102,17 @@ def test_text_by_keyboard(show):
     assert tab.locator("button.word[aria-pressed=true]").count() == 0
 
 
+def test_a_decoder_looks_back_at_the_start_and_links_are_of_both_sides(show):
+    document = many_heads()
+    document["chosen"] = {"kind": "decoder-self", "layer": 1, "heads": [2]}
+    tab = show(page(document), "#view=matrix&look0=decoder-self.1.2")
+    names = tab.locator(".columns text").all_text_contents()
+    assert names[-1] == "<s>"
+    assert names[:-1] == document["target"]["words"][:-1]
+    assert tab.locator(".links circle").count() == 0
+    assert "<s> is its start" in tab.locator("main").inner_text()
+
+
 def test_machine_reading_moves_through_a_text_that_looks_at_itself(show):
     document = many_heads()
     tab = show(page(document), "#view=text&look0=decoder-self.1.2")

@@ -26,7 +26,6 @@ from regard.record import Aligner, Layer, Record, Side, later
 
 FORMAT, PAGE = "regard-figure-1", "regard-page-1"
 MOST = 100_000  # values that are written in full
-LOOKING_BACK = "In decoder-self attention the column </s> is the start of the sentence."
 SIDES = {"cross": ("target", "source"), "encoder-self": ("source",) * 2, "decoder-self": ("target",) * 2}
 
 
@@ -42,8 +41,7 @@ def record_document(record: Record, title: str = "", reader: Aligner | None = No
     alignment = record.alignment() if record.aligner.kind in record.kinds else None
     sides = {"source": _side(record.source), "target": _side(record.target)}
     shown = [_shifted(each, record.aligner) for each in record.attention]
-    told = _document(shown, sides, reader, alignment, title or _title(record)) | {"model": record.model}
-    return told | ({"note": f"{reader}. {LOOKING_BACK}"} if "decoder-self" in record.kinds else {})
+    return _document(shown, sides, reader, alignment, title or _title(record)) | {"model": record.model}
 
 
 def alignment_document(alignment: Alignment, title: str = "") -> dict[str, Any]:

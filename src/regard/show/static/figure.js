@@ -8,12 +8,13 @@ import { drawHeads, headsSvg, looksOf } from "./heads.js";
 import { drawLines, linesSvg, tellLimit } from "./lines.js";
 import { drawMatrix, matrixSvg } from "./matrix.js";
 import { isDark, legend, makeRamp } from "./ramp.js";
-import { captions, makeSheet, sameWords, shown } from "./sheet.js";
+import { START, captions, makeSheet, sameWords, shown } from "./sheet.js";
 import { createFocus, createStore } from "./store.js";
 import { drawText, textSvg } from "./text.js";
 
 const END_SHOWN =
   "</s> is the end of the sentence; it has a row and a column of its own, because models do look there.";
+const START_SHOWN = "<s> is its start, which a decoder can look back at before it has written a word.";
 const END_HIDDEN =
   "The end of the sentence, </s>, is hidden: what was looked at there is left out; other weights stay as they are.";
 
@@ -149,7 +150,8 @@ function explain(parts, sheet, now) {
   };
   parts.caption.textContent = told[now.view].join(" \u00b7 ");
   const rings = now.view === "matrix" && sheet.links.length > 0 ? " A ring marks a link of the alignment." : "";
-  parts.end.textContent = (now.end ? END_SHOWN : END_HIDDEN) + rings;
+  const start = now.end && sheet.columns.at(-1) === START ? ` ${START_SHOWN}` : "";
+  parts.end.textContent = (now.end ? END_SHOWN : END_HIDDEN) + start + rings;
   drawKey(parts.key, sheet, now);
 }
 

@@ -10,6 +10,7 @@ import { meanOfHeads, mergePieces } from "./merge.js";
  */
 
 /** How the end of a sentence is written; it is the last piece and the last word of its side. */
+export const START = "<s>";
 export const END = "</s>";
 
 /**
@@ -61,7 +62,7 @@ export async function makeSheet(figure, look, reading) {
   }
   const whole = {
     rows: rowSide[reading.unit],
-    columns: columnSide[reading.unit],
+    columns: columnsOf(columnSide[reading.unit], look.kind),
     values,
     rowSide: layer.rows,
     columnSide: layer.columns,
@@ -76,7 +77,17 @@ export async function makeSheet(figure, look, reading) {
 }
 
 /**
- * The document's links as cells. They join words, and were read from the chosen heads: elsewhere there are none.
+ * What is looked at, by name. A decoder looks back at the start, which stands where the end would.
+ * @param {string[]} labels
+ * @param {string} kind
+ * @returns {string[]}
+ */
+function columnsOf(labels, kind) {
+  return kind === "decoder-self" && labels.at(-1) === END ? [...labels.slice(0, -1), START] : labels;
+}
+
+/**
+ * The document's links as cells. They join words of both sides, and were read from the chosen heads.
  * @param {import("./decode.js").FigureDocument} sides
  * @param {Look} look
  * @param {Reading} reading
@@ -85,7 +96,7 @@ export async function makeSheet(figure, look, reading) {
 function linksOf(sides, look, reading) {
   const { chosen } = sides;
   const same = look.kind === chosen.kind && look.layer === chosen.layer && String(look.heads) === String(chosen.heads);
-  return same && reading.unit === "words" ? sides.links.map(([source, target]) => [target, source]) : [];
+  return same && look.kind === "cross" && reading.unit === "words" ? sides.links.map(([source, target]) => [target, source]) : [];
 }
 
 /**
@@ -95,7 +106,7 @@ function linksOf(sides, look, reading) {
  */
 function withoutEnd(sheet) {
   const rows = sheet.rows.at(-1) === END ? sheet.rows.slice(0, -1) : sheet.rows;
-  const columns = sheet.columns.at(-1) === END ? sheet.columns.slice(0, -1) : sheet.columns;
+  const columns = [START, END].includes(sheet.columns.at(-1)) ? sheet.columns.slice(0, -1) : sheet.columns;
   const values = new Float64Array(rows.length * columns.length);
   for (let row = 0; row < rows.length; row++) {
     const start = row * sheet.columns.length;
