@@ -23,15 +23,27 @@ def test_by_hand():
 
 def test_general_by_hand():
     score = General(2, 2)
-    score.project.weight.data = torch.tensor([[0.0, 1.0], [2.0, 0.0]])  # W k = (k2, 2 k1)
-    assert torch.equal(score(QUERY, score.prepare(KEYS))[0, 0], torch.tensor([1 + 12.0, 0 + 4.0, 4 - 8.0]))
+    score.project.weight.data = math.sqrt(2) * torch.tensor([[0.0, 1.0], [2.0, 0.0]])  # W k = (k2, 2 k1)
+    assert torch.allclose(score(QUERY, score.prepare(KEYS))[0, 0], torch.tensor([1 + 12.0, 0 + 4.0, 4 - 8.0]))
 
 
 def test_general_joins_any_two_widths():
     score = General(5, 3)
     query, keys = torch.randn(2, 7, 5), torch.randn(2, 11, 3)
-    expected = torch.einsum("bqi,ij,bkj->bqk", query, score.project.weight, keys)
+    expected = torch.einsum("bqi,ij,bkj->bqk", query, score.project.weight / math.sqrt(3), keys)
     assert torch.allclose(score(query, score.prepare(keys)), expected, atol=1e-6)
+
+
+def test_a_step_of_adam_moves_a_general_score_with_the_root_of_the_width():
+    """All numbers of W move by the rate; the score of unit vectors that agree with the move grows by D / sqrt(D)."""
+    moved = []
+    for width in (16, 1024):
+        score = General(width, width)
+        query = keys = torch.full((1, 1, width), width**-0.5)
+        before = score(query, score.prepare(keys))
+        score.project.weight.data += 0.01
+        moved.append(float((score(query, score.prepare(keys)) - before).detach()))
+    assert moved == pytest.approx([0.01 * 4, 0.01 * 32], rel=1e-3)
 
 
 def test_additive_is_a_double_loop():
