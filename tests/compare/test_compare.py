@@ -132,7 +132,8 @@ def test_a_rerun_goes_on_where_it_stopped(report):
 def test_a_finished_model_is_an_arm(report, tmp_path):
     out, _, _ = report
     model = out / "arms" / "rnnsearch" / "run" / "best"
-    done = CliRunner().invoke(app, ["compare", f"mine: {model}", "--data", "copy", "--out", str(tmp_path / "report")])
+    words = ["compare", f"mine: {model}", "--data", "copy", "--out", str(tmp_path / "report"), "--jobs", "2"]
+    done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     theirs, ours = (
         json.loads((place / "report.json").read_text())["arms"][0]["scores"]["BLEU"]["value"]

@@ -80,7 +80,7 @@ def test_a_luong_step_by_hand():
     second = decoder.step(pairs.target.data[:, 1], first.state)
     cell, word = decoder.cells[0], decoder.embed.table(pairs.target.data[:, 1])
     h = cell(cell.project[0](word) + cell.project[1](first.state.feed), first.state.layers[0]).hidden
-    scores = torch.einsum("bd,bsd->bs", h, decoder.attend.score.project(memory.keys))
+    scores = torch.einsum("bd,bsd->bs", h, decoder.attend.score.prepare(memory.keys))
     a = torch.softmax(scores.masked_fill(~memory.mask, float("-inf")), -1)
     vector = torch.tanh(decoder.join(torch.cat((torch.einsum("bs,bsd->bd", a, memory.values), h), -1)))
     assert torch.allclose(second.state.feed, vector, atol=1e-5)
