@@ -5,8 +5,10 @@ DATA ?= ../shared/data
 PROOFS ?= runs/proofs
 REGARD := $(BIN)/regard
 MULTI30K := --data $(DATA)/multi30k --from de --to en
-SMALL := -s embed.width=128 -s predict.embed.width=128 -s encode.hidden=128 -s predict.hidden=128 \
-	-s train.vocabulary=4000 -s train.tokens=2048 -s train.validate_steps=400
+SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s predict.embed.dropout=0.2 \
+	-s encode.dropout=0.2 -s predict.dropout=0.2 -s train.vocabulary=4000 -s train.tokens=2048 \
+	-s train.validate_steps=500 -s train.average.decay=0.99
+WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl reversal skips shift
 .PHONY: proofs $(NAMES:%=proof-%)
 
@@ -40,7 +42,7 @@ proof-luong: $(VENV)/installed
 		"local-p dot: luong-local-p attend.score=dot" "gnmt: gnmt $(DEEP)" \
 		"rnnsearch: rnnsearch $(DEEP) predict.readout.hidden=128" \
 		"rnnsearch-hard: rnnsearch-hard $(DEEP) predict.readout.hidden=128" \
-		$(MULTI30K) --steps 1200 --out $(PROOFS)/luong $(SMALL)
+		$(MULTI30K) --steps 3000 --out $(PROOFS)/luong $(SMALL) $(WIDE)
 
 # An hour on longer sentences, with and without attention.
 proof-europarl: $(VENV)/installed
@@ -50,15 +52,15 @@ proof-europarl: $(VENV)/installed
 # Reading the source backwards helps the fixed vector.
 proof-reversal: $(VENV)/installed
 	$(REGARD) compare "backwards: seq2seq" "forwards: seq2seq encode.direction=forward" \
-		$(MULTI30K) --steps 1200 --out $(PROOFS)/reversal $(SMALL)
+		$(MULTI30K) --steps 2000 --out $(PROOFS)/reversal $(SMALL) $(WIDE)
 
 # Skips at four layers and at two.
 NO_SKIPS := encode.residual=false predict.residual=false
 TWO := encode.layers=2 predict.layers=2
 proof-skips: $(VENV)/installed
 	$(REGARD) compare "4 layers, skips: gnmt" "4 layers, none: gnmt $(NO_SKIPS)" "2 layers, skips: gnmt $(TWO)" \
-		"2 layers, none: gnmt $(TWO) $(NO_SKIPS)" $(MULTI30K) --steps 1200 --out $(PROOFS)/skips $(SMALL) \
-		-s attend.score.hidden=128
+		"2 layers, none: gnmt $(TWO) $(NO_SKIPS)" $(MULTI30K) --steps 2000 --out $(PROOFS)/skips $(SMALL) \
+		-s encode.hidden=128 -s predict.hidden=128 -s attend.score.hidden=128
 
 # Dates with every kind of looking, and with words put before every input that were never seen in training.
 NOTHING := attend=none predict.part=plain predict.cell=gru predict.bridge=project predict.dropout=0.1 predict.hidden=64 \
