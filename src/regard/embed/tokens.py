@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.registry import Maker, part
-from regard.types import Count, Padded, Share
+from regard.types import Count, Padded, Positive, Share
 
 
 @part("embed", "tokens")
@@ -20,6 +20,7 @@ class Tokens(nn.Module):
         width: of the vectors.
         position: how places are told apart; without it they are not (a recurrent encoder needs none).
         scale: multiply the vectors by sqrt(width) before the position is added, as the Transformer does.
+        deviation: of the numbers that come out before anything is learned.
         dropout: share of the numbers dropped in training.
     """
 
@@ -30,16 +31,17 @@ class Tokens(nn.Module):
         width: Count = 256,
         position: Maker | None = None,
         scale: bool = False,
+        deviation: Positive = 1.0,
         dropout: Share = 0.0,
     ) -> None:
         super().__init__()
         self.size, self.width, self.dropout = size, width, dropout
         self.table = nn.Embedding(size, width, padding_idx=0)
-        # What comes out has deviation 1, scaled or not. With a tenth of it, recurrent states say little of the word
-        # just read, and a model needs two to three times the updates before its attention finds it.
-        nn.init.normal_(self.table.weight, std=width**-0.5 if scale else 1.0)
-        self.table.weight.data[0] = 0
         self.factor = math.sqrt(width) if scale else 1.0
+        # With a tenth of deviation 1, recurrent states say little of the word just read, and on a large vocabulary a
+        # model needs about twice the updates before its attention finds it (docs/proofs.md).
+        nn.init.normal_(self.table.weight, std=deviation / self.factor)
+        self.table.weight.data[0] = 0
         self.position = None if position is None else position(width)
 
     def vectors(self, ids: Int[Tensor, "B S"], start: int = 0) -> Float[Tensor, "B S D"]:
