@@ -7,10 +7,12 @@ from torch import nn
 from regard.encode.convolve import ConvolutionEncoder
 from regard.encode.transformer import TransformerEncoder
 from regard.errors import ShapeError
+from regard.learn.loss import sequence_loss
 from regard.masks import from_lengths
 from regard.predict.transformer import TransformerDecoder
+from regard.recipe import resolve
 from regard.registry import maker
-from regard.types import Memory, Padded, Widths
+from regard.types import Batch, Memory, Padded, Widths
 from small import words
 
 
@@ -95,6 +97,130 @@ def test_the_decoder_is_pytorchs(norm):
     )
     taught = ours.teach(target, Memory(states, states, mask, states[:, 0]))
     assert torch.allclose(taught.logits[target.mask], ours.readout(expected)[target.mask], atol=1e-5)
+
+
+SMALL = (
+    *("embed.width=6", "predict.embed.width=6", "embed.dropout=0", "predict.embed.dropout=0"),
+    *("encode.layers=2", "predict.layers=3", "encode.feed=13", "predict.feed=11"),
+    *("attend.heads=3", "encode.attend.heads=3", "predict.self_attend.heads=3"),
+)
+
+
+def whole(*settings):
+    torch.manual_seed(11)
+    return resolve("transformer", (*SMALL, *settings)).build(37, 37).eval()
+
+
+def copied_whole(ours, norm):
+    """PyTorch's whole Transformer with our weights; the paper has no norm on top of layers that end in one."""
+    theirs = nn.Transformer(6, 3, 2, 3, 13, norm_first=norm == "before", batch_first=True)
+    for layer in theirs.decoder.layers:
+        layer.linear1, layer.linear2 = nn.Linear(6, 11), nn.Linear(11, 6)
+    shake(theirs).eval()
+    if norm == "after":
+        theirs.encoder.norm = theirs.decoder.norm = None
+    else:
+        ours.encode.last.load_state_dict(theirs.encoder.norm.state_dict())
+        ours.predict.last.load_state_dict(theirs.decoder.norm.state_dict())
+    for copied, original in zip(ours.encode.layers, theirs.encoder.layers, strict=True):
+        copy_heads(original.self_attn, copied.attend)
+        copy_rest(original, copied, {"norm1": copied.around_attend, "norm2": copied.around_feed})
+    for copied, original in zip(ours.predict.layers, theirs.decoder.layers, strict=True):
+        copy_heads(original.self_attn, copied.self_attend)
+        copy_heads(original.multihead_attn, copied.attend)
+        norms = {"norm1": copied.around_self, "norm2": copied.around_attend, "norm3": copied.around_feed}
+        copy_rest(original, copied, norms)
+    return theirs
+
+
+def embedded(table, ids):
+    """sqrt(d) E[x] + position, written out."""
+    places, pairs = torch.arange(ids.shape[1])[:, None], torch.arange(0, 6, 2)
+    angles = places / 10000 ** (pairs / 6)
+    codes = torch.stack((angles.sin(), angles.cos()), -1).flatten(1)
+    return table[ids] * 6**0.5 + codes
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize("norm", ["before", "after"])
+def test_the_whole_transformer_is_pytorchs(norm):
+    """From ids to the scores of every piece, in a padded batch, with one table for all three uses."""
+    ours = whole(f"encode.norm={norm}", f"predict.norm={norm}")
+    theirs = copied_whole(ours, norm)
+    table = ours.embed.table.weight
+    pair = Batch(words(37, (7, 5, 2)), words(37, (6, 3, 5)))
+    seen = pair.target.data[:, :-1]
+    real = pair.target.mask[:, 1:]
+    states = theirs(
+        embedded(table, pair.source.data),
+        embedded(table, seen),
+        tgt_mask=~torch.ones(5, 5, dtype=torch.bool).tril(),
+        src_key_padding_mask=~pair.source.mask,
+        tgt_key_padding_mask=~real,
+        memory_key_padding_mask=~pair.source.mask,
+    )
+    found = ours.teach(pair).logits
+    assert torch.allclose(found[real], (states @ table.T)[real], atol=2e-5)
+
+
+# Lines of a recipe that put another attention into the one stack there is.
+INSIDE = {
+    "plain": (),
+    "learned positions": ("embed.position=learned", "predict.embed.position=learned"),
+    "no positions": ("embed.position=none", "predict.embed.position=none"),
+    "norms after": ("encode.norm=after", "predict.norm=after"),
+    "additive heads": tuple(f"{place}.attend.score=additive" for place in ("attend", "encode.attend")),
+    "additive past": ("predict.self_attend.attend.score=additive",),
+    "cosine heads": ("attend.attend.score=cosine", "predict.self_attend.attend.score=cosine"),
+    "local reading": ("encode.attend.attend.scope=local_m", "encode.attend.attend.scope.reach=2"),
+    "local past": ("predict.self_attend.attend.scope=local_m", "predict.self_attend.attend.scope.reach=2"),
+    "predicted windows": ("attend.attend.scope=local_p",),
+    "hard looks": ("attend.attend.choice=hard",),
+    "no heads": ("attend.part=attention", "attend.score=additive"),
+}
+
+
+@pytest.mark.parametrize("settings", INSIDE.values(), ids=INSIDE)
+def test_what_is_remembered_changes_no_piece(settings):
+    """Step by step over the remembered past, every piece gets the scores that it gets when all is read anew."""
+    model = whole(*settings)
+    source = words(37, (7, 5, 2))
+    token, written = torch.full((3,), 2), torch.full((3, 1), 2)
+    state = model.start(source)
+    for _ in range(6):
+        stepped = model.step(token, state)
+        anew = Padded(written, torch.ones_like(written, dtype=torch.bool))
+        taught = model.predict.teach(anew, model.read(source)).logits[:, -1]
+        assert torch.allclose(stepped.logits, taught, atol=1e-5)
+        token, state = taught.argmax(-1), stepped.state
+        written = torch.cat((written, token.unsqueeze(1)), 1)
+
+
+@pytest.mark.parametrize("settings", INSIDE.values(), ids=INSIDE)
+def test_it_learns_with_any_attention_inside(settings):
+    """A few updates on one batch make its pieces less surprising, and every weight takes part."""
+    model = whole(*settings).train()
+    pair = Batch(words(37, (7, 5, 2)), words(37, (6, 3, 5)))
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    losses = []
+    for _ in range(30):
+        loss = sequence_loss(model, pair)
+        optimiser.zero_grad()
+        loss.total.backward()
+        optimiser.step()
+        losses.append(float(loss.surprise))
+    assert sum(losses[-5:]) < 0.8 * sum(losses[:5])
+    assert all(weight.grad is not None and weight.grad.isfinite().all() for weight in model.parameters())
+
+
+def test_without_positions_the_encoder_sees_a_bag():
+    """Reordering the source reorders what is encoded, and nothing else; with positions it does not."""
+    order = torch.tensor((3, 0, 4, 1, 2))
+    source = words(37, (5,))
+    turned = Padded(source.data[:, order], source.mask)
+    bag, places = whole("embed.position=none"), whole()
+    assert torch.allclose(bag.read(turned).values, bag.read(source).values[:, order], atol=1e-6)
+    assert not torch.allclose(places.read(turned).values, places.read(source).values[:, order], atol=0.1)
 
 
 def test_a_convolution_sees_as_far_as_its_layers_reach():

@@ -43,8 +43,9 @@ def smaller(made):
 
 
 def seeded(recipe):
+    """The model of a recipe; one that shares its table has one vocabulary."""
     torch.manual_seed(5)
-    return recipe.build(SOURCE, TARGET).eval()
+    return recipe.build(TARGET if recipe.model.settings["share"] else SOURCE, TARGET).eval()
 
 
 def outputs(model):
@@ -123,6 +124,7 @@ MILLIONS = {
     "luong-paper": (65, 85),
     "rnnsearch-paper": (25, 40),
     "seq2seq-paper": (63, 66),
+    "transformer-paper": (44, 45),
     "tutorial-paper": (0, 1),
 }
 
@@ -149,9 +151,24 @@ def test_a_papers_numbers_build_and_step(name):
     assert not all(map(torch.equal, before, after))
 
 
+BIG = (
+    *("embed.width=1024", "predict.embed.width=1024", "attend.heads=16"),
+    *("encode.attend.heads=16", "predict.self_attend.heads=16"),
+    *(f"{side}.{what}" for side in ("encode", "predict") for what in ("feed=4096", "dropout=0.3")),
+)
+
+
+@pytest.mark.parametrize(("settings", "millions"), [((), 63.1), (BIG, 214.2)], ids=["base", "big"])
+def test_the_transformers_of_the_paper_have_its_size(settings, millions):
+    """With 37,000 pieces, as systems are counted in the paper (65 and 213 there, rounded otherwise)."""
+    with torch.device("meta"):  # shapes alone: nobody needs 214 million random numbers
+        model = resolve("transformer-paper", settings).build(37000, 37000)
+    assert sum(weight.numel() for weight in model.parameters()) / 1e6 == pytest.approx(millions, abs=0.3)
+
+
 def test_the_systems_of_the_frame_are_there():
-    papers = "gnmt luong luong-local-m luong-local-p rnnsearch seq2seq tutorial"
-    wanted = f"{papers} classify rnnsearch-hard transformer"
+    papers = "gnmt luong luong-local-m luong-local-p rnnsearch seq2seq transformer tutorial"
+    wanted = f"{papers} classify rnnsearch-hard transformer-fast transformer-tiny"
     assert set(NAMED) >= {*wanted.split(), *(f"{name}-paper" for name in papers.split())}
     assert list(NAMED) == sorted(NAMED)
 
