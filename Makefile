@@ -37,6 +37,7 @@ bench: $(VENV)/installed
 
 # The figures of docs/lectures.md; those of trained models need `make proof-phrasebook` first.
 figures: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/mechanisms.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/figures.py
 
 include proofs.mk

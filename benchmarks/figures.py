@@ -2,8 +2,8 @@
 
     python benchmarks/figures.py [--only NAME] [--models DIR] [--quick] [--pictures DIR] [--numbers DIR]
 
-`cost` and `gradients` measure; `lengths`, `alignment` and `order` draw what trained models did, and are left out with
-a line that says what is missing where there is none. DIR is where `make proofs` leaves its models, or one report or
+`cost` and `gradients` measure; the others draw what trained models did, and are left out with a line that says what is
+missing where there is none. DIR is where `make proofs` leaves its models, or one report or
 one model folder. Numbers are written as JSON into runs/lectures. --quick is small and writes to runs/lectures/quick.
 """
 
@@ -25,6 +25,7 @@ from regard.errors import MissingData
 from regard.evaluate import Bucket, Score, draw_lengths
 from regard.evaluate.figure import COLOURS, MARKS
 from regard.show.canvas import new_figure, write_figure
+from regard.show.heads import draw_heads
 from regard.show.matrix import matrix_size, plot_matrix, rule
 from regard.translator import Translator
 
@@ -41,6 +42,8 @@ ORDER = (
 )
 REPORTS = ("", "phrasebook", "multi30k", "europarl")  # "" is the folder that was given, itself
 PHRASEBOOK = ("phrasebook/arms/rnnsearch-small/run", "rnnsearch")
+TRANSFORMER = ("positions/arms/positions/run", "transformer")
+POSITIONS = "positions/report.json"
 Found = dict[str, Any]
 
 
@@ -129,9 +132,9 @@ def draw_gradients(found: Found, path: Path) -> Path:
     return write_figure(figure, path)
 
 
-def _dress(axes: Any, title: str, along: str, up: str) -> None:
-    """Names in letters that can be read at half their size, a log scale upwards, and nothing more."""
-    axes.set_yscale("log")
+def _dress(axes: Any, title: str, along: str, up: str, scale: str = "log") -> None:
+    """Names in letters that can be read at half their size, a scale upwards, and nothing more."""
+    axes.set_yscale(scale)
     axes.set_title(title, fontsize=14)
     axes.set_xlabel(along, fontsize=12)
     axes.set_ylabel(up, fontsize=12)
@@ -184,6 +187,28 @@ def order(places: Places) -> list[Path]:
     return [draw_matrices(shown, places.picture("order"))]
 
 
+def heads(places: Places) -> list[Path]:
+    """Every head of a Transformer: where its encoder looks in the source, and where its decoder does."""
+    model = places.model(*TRANSFORMER)
+    record = model.look(ORDER[1])
+    return [draw_heads(record, places.picture(f"heads-{kind}"), kind) for kind in ("encoder-self", "cross")]
+
+
+def positions(places: Places) -> list[Path]:
+    """A Transformer that is told where each word stands, and one that is not, while they learn."""
+    file = places.models / POSITIONS
+    if not file.is_file():
+        raise MissingData(f"no {POSITIONS} in {places.models}.", hint="Make it: make proof-positions.")
+    figure = new_figure(7.6, 4.6)
+    axes = figure.subplots()
+    for number, arm in enumerate(json.loads(file.read_text(encoding="utf-8"))["arms"]):
+        minutes, scores = zip(*((seconds / 60, values["bleu"]) for seconds, values in arm["curve"]), strict=True)
+        axes.plot(minutes, scores, label=arm["arm"]["label"], color=COLOURS[number], marker=MARKS[number])
+    _dress(axes, "With positions, and without", "minutes of training", "BLEU of the validation pairs", scale="linear")
+    axes.legend(frameon=False, fontsize=12)
+    return [write_figure(figure, places.picture("positions"))]
+
+
 def seen(alignment: Alignment | None, model: Translator) -> Alignment:
     """The alignment, which a model without attention does not have."""
     if alignment is None:
@@ -218,6 +243,8 @@ FIGURES: dict[str, Callable[[Places], list[Path]]] = {
     "lengths": lengths,
     "alignment": alignment,
     "order": order,
+    "heads": heads,
+    "positions": positions,
 }
 
 
