@@ -1,7 +1,8 @@
 """A browser for the pages: Debian's chromium, cut off from the network."""
 
 import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -45,22 +46,26 @@ def watched(browser, **settings):
 
 
 @pytest.fixture
-def show(browser, tmp_path):
-    """Open a page from a file: show(page, "#view=lines", color_scheme="dark") -> tab, when it is drawn."""
-    open_tabs = []
+def visit(browser):
+    """Open a file: visit(path, "#view=lines", color_scheme="dark") -> tab, when its figures are drawn."""
+    with ExitStack() as tabs:
 
-    def opened(page, address="", **settings):
-        path = write_page(page, tmp_path / f"page{len(open_tabs)}.html")
-        manager = watched(browser, **settings)
-        tab = manager.__enter__()
-        open_tabs.append(manager)
-        tab.goto(f"{path.as_uri()}{address}")
-        drawn(tab)
-        return tab
+        def opened(path, address="", **settings):
+            tab = tabs.enter_context(watched(browser, **settings))
+            tab.goto(f"{path.as_uri()}{address}")
+            drawn(tab)
+            return tab
 
-    yield opened
-    for manager in open_tabs:
-        manager.__exit__(None, None, None)
+        yield opened
+
+
+@pytest.fixture
+def show(visit, tmp_path):
+    """Write a page to a file and open it, as `visit` does."""
+    numbers = count()
+    return lambda page, *asked, **settings: visit(
+        write_page(page, tmp_path / f"page{next(numbers)}.html"), *asked, **settings
+    )
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import zlib
 import numpy as np
 
 END = "</s>"
+HOSTILE = ["</script>", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!--", "$x$", '"quoted"', "it's",
+           "&lt;b&gt;", "", " ", "x" * 400, "\u2028", "${alert(1)}", "__proto__", "]]>", "🙂", "\\u003c"]  # fmt: skip
 
 
 def soft(rng, *shape, sharp=3.0):

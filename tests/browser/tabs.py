@@ -1,6 +1,7 @@
 """What the browser tests read from a tab, and do in it as a person would."""
 
 import numpy as np
+import pytest
 
 from browser.documents import merged, values
 
@@ -44,3 +45,10 @@ def words(document):
 def sentence(document, row, column, weights):
     """What is read out for a cell."""
     return f"{document['target']['words'][row]} <- {document['source']['words'][column]}: {weights[row, column]:.3f}"
+
+
+def problems(tab):
+    """What axe reports: rule and element."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is one of the dev dependencies")
+    found = axe.Axe().run(tab).response["violations"]
+    return [(each["id"], node["html"], node.get("failureSummary")) for each in found for node in each["nodes"]]

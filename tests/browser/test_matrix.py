@@ -209,4 +209,4 @@ def test_an_address_that_asks_wrongly_changes_nothing(show, address):
 
 def test_the_document_is_the_one_that_was_given(show):
     given = page(plain())
-    assert json.loads(show(given).locator("#document").text_content()) == given
+    assert json.loads(show(given).locator("script[type='application/json']").text_content()) == given

@@ -6,12 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from browser.documents import END, diagonal, figure, layer, many_heads, page, plain, side, square
-from browser.tabs import cell, choose, drawn, until
+from browser.documents import END, HOSTILE, diagonal, figure, layer, many_heads, page, plain, side, square
+from browser.tabs import cell, choose, drawn, problems, until
 from regard.show.page import embed_html, page_html, write_page
-
-HOSTILE = ["</script>", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!--", "$x$", '"quoted"', "it's",
-           "&lt;b&gt;", "", " ", "x" * 400, "\u2028", "${alert(1)}", "__proto__", "]]>", "🙂", "\\u003c"]  # fmt: skip
 
 
 def hostile():
@@ -87,13 +84,6 @@ def test_axe_finds_nothing_in_other_pages(show, scheme):
     assert problems(show(page(square(61)), color_scheme=scheme)) == []
 
 
-def problems(tab):
-    """What axe reports: rule and element."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is one of the dev dependencies")
-    found = axe.Axe().run(tab).response["violations"]
-    return [(each["id"], node["html"], node.get("failureSummary")) for each in found for node in each["nodes"]]
-
-
 def test_dark_mode_by_the_system_and_by_hand(show):
     paper = "getComputedStyle(document.body).backgroundColor"
     empty = "document.querySelector('[role=row]').lastElementChild.getAttribute('fill')"
@@ -143,3 +133,15 @@ def test_a_reader_without_scripts_is_told(browser, tmp_path):
     tab.goto(write_page(page(plain()), tmp_path / "page.html").as_uri())
     assert "please allow scripts" in html.unescape(tab.content())
     context.close()
+
+
+def test_a_drawn_page_that_was_saved_is_drawn_again(show, browser, tmp_path):
+    """A browser saves a page as it stands: with its figures, and with the script that draws them."""
+    copy = tmp_path / "copy.html"
+    copy.write_text(show(page(plain(), plain(seed=13))).content(), encoding="utf-8")
+    with browser.new_context() as context:  # the policy refuses the sizes in the saved figures, and the console says so
+        tab = context.new_page()
+        tab.goto(copy.as_uri())
+        drawn(tab)
+        assert tab.locator(".figures .figure").count() == 2
+        assert tab.locator("form.controls").count() == 1

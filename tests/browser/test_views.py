@@ -41,13 +41,18 @@ def test_more_lines_than_can_be_read_are_told(show):
     until(tab, ".caption:has-text('only the strongest')", 0)
 
 
+def second_word(tab, words, key, weights):
+    """Go to the first of these words and by a key to the second; what that looked at, the strongest first."""
+    tab.locator(words).first.focus()
+    tab.keyboard.press(key)
+    return np.argsort(-weights[1], kind="stable")
+
+
 def test_lines_by_keyboard_go_through_what_a_word_looked_at(show):
     document = plain()
     weights = words(document)
     tab = show(page(document), "#view=lines")
-    tab.locator("[role=option]").first.focus()
-    tab.keyboard.press("ArrowDown")
-    order = np.argsort(-weights[1], kind="stable")
+    order = second_word(tab, "[role=option]", "ArrowDown", weights)
     assert tab.locator(READOUT).inner_text() == sentence(document, 1, order[0], weights)
     tab.keyboard.press("ArrowRight")
     assert tab.locator(READOUT).inner_text() == sentence(document, 1, order[1], weights)
@@ -91,10 +96,8 @@ def test_text_by_keyboard(show):
     document = plain()
     weights = words(document)
     tab = show(page(document), "#view=text")
-    tab.locator("button.word").first.focus()
-    tab.keyboard.press("ArrowRight")
+    order = second_word(tab, "button.word", "ArrowRight", weights)
     tab.keyboard.press("ArrowDown")
-    order = np.argsort(-weights[1], kind="stable")
     assert tab.locator(READOUT).inner_text() == sentence(document, 1, order[1], weights)
     tab.keyboard.press("Enter")
     assert tab.locator("button.word[aria-pressed=true]").text_content() == document["target"]["words"][1]

@@ -115,9 +115,12 @@ def test_the_page_is_one_safe_file(report):
     assert "dot &lt;b&gt;" in page
     assert "dot <b>" not in page
     assert not re.search(r'(src|href)="(?!data:)', page)
-    assert page.count("<h2>Sentence") == 3
+    assert page.count("<h3>Sentence") == 3
     for label in ("rnnsearch", "dot &lt;b&gt;"):
-        assert page.count(f"<b>{label}</b>") == 3
+        assert page.count(f'<dt dir="auto">{label}</dt>') == 3
+    assert page.count('"title":"dot \\u003cb\\u003e"') == 3, "a figure for each sentence"
+    drawn = {each.name for each in (out / "figures").iterdir()}
+    assert drawn == {f"{name}{ending}" for name in ("curves", "lengths") for ending in (".png", ".svg")}
     assert "regard train rnnsearch --data copy" in page
 
 

@@ -10,7 +10,6 @@ import torch
 
 from regard.alignment import END, Alignment
 from regard.record import Aligner, Layer, Record
-from regard.show import document
 from regard.show.document import alignment_document, page_of, record_document
 from regard.show.page import check_page
 from show.pairs import ALIGNMENT, record
@@ -66,23 +65,20 @@ def test_other_heads_can_be_chosen():
     assert told["note"].startswith("encoder-self attention, layer 1")
 
 
-def test_many_values_are_written_in_two_bytes(monkeypatch):
+def test_many_values_are_written_in_two_bytes():
     ours = record()
     count = sum(layer.weights.numel() for layer in ours.attention)
-    monkeypatch.setattr(document, "MOST", count)
-    assert {each["dtype"] for each in record_document(ours)["attention"]} == {"f4"}
-    monkeypatch.setattr(document, "MOST", count - 1)
-    told = record_document(ours)["attention"]
+    assert {each["dtype"] for each in record_document(ours, most=count)["attention"]} == {"f4"}
+    told = record_document(ours, most=count - 1)["attention"]
     assert {each["dtype"] for each in told} == {"u2"}
     for layer, packed in zip(ours.attention, told, strict=True):
         assert np.abs(unpacked(packed) - layer.weights.numpy()).max() <= 0.5 / 65535 + 1e-7
 
 
-def test_two_bytes_hold_nothing_above_one(monkeypatch):
+def test_two_bytes_hold_nothing_above_one():
     ours = record()
     loud = Layer("cross", 0, ours.attention[0].weights * 3)
-    monkeypatch.setattr(document, "MOST", 0)
-    told = record_document(Record(ours.source, ours.target, (loud, *ours.attention[1:]), ours.aligner))
+    told = record_document(Record(ours.source, ours.target, (loud, *ours.attention[1:]), ours.aligner), most=0)
     assert unpacked(told["attention"][0]).max() <= 1
 
 

@@ -26,7 +26,7 @@ NOTE = "read from layer 1, head 2 of 2 x 3 (AER 20.0 % on 7 pairs, against gold)
 
 def figures(path):
     """The documents inside a page."""
-    (text,) = re.findall(r'<script type="application/json" id="document">(.*?)</script>', path.read_text(), re.DOTALL)
+    (text,) = re.findall(r'<script type="application/json">(.*?)</script>', path.read_text(), re.DOTALL)
     return json.loads(text)["figures"]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from regard.compare.results import Result
-from regard.evaluate.figure import COLOURS, MARKS, UNDATED
+from regard.evaluate.figure import UNDATED, add_legend, line_style
 
 
 def draw_curves(results: Sequence[Result], path: Path, metric: str = "bleu") -> Path | None:
@@ -22,16 +22,14 @@ def draw_curves(results: Sequence[Result], path: Path, metric: str = "bleu") -> 
     for number, result in enumerate(shown):
         minutes = [seconds / 60 for seconds, values in result.curve if metric in values]
         found = [values[metric] for _, values in result.curve if metric in values]
-        mark = MARKS[number % len(MARKS)]
-        colour = COLOURS[number % len(COLOURS)]
-        axes.plot(minutes, found, marker=mark, markersize=4, color=colour, label=result.arm.label)
+        axes.plot(minutes, found, **line_style(number), markersize=4, label=result.arm.label)
     axes.set_xlabel("minutes of training")
     axes.set_ylabel(f"{'BLEU' if metric == 'bleu' else metric} of the validation pairs, greedy")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="small")
+    add_legend(figure, axes)
     with rc_context({"svg.hashsalt": "regard"}):
         figure.savefig(path, dpi=150, metadata=UNDATED[path.suffix])
     return path

@@ -72,7 +72,8 @@ class _Crew:
 
     def __init__(self, plan: Plan, out: Path, threads: int, tell: Tell) -> None:
         self.plan, self.out, self.tell = plan, out, tell
-        self.environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONUNBUFFERED": "1"}
+        # Who has set a number of threads meant it.
+        self.environment = {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONUNBUFFERED": "1"}
         self.working: set[subprocess.Popen[str]] = set()
         self.lock, self.stopped = Lock(), Event()
 

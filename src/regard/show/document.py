@@ -7,7 +7,8 @@
  "links": [[source word, target word], ...], "scores": {name: {"value", "meaning"}}}
 
 `data` is base64 of zlib of the little-endian values, over pieces: "f4", or, where a document would hold more than
-100,000 of them, "u2" (value / 65535). Layers, heads, words and pieces are counted from 0.
+100,000 of them (or its share of as many in a page of many), "u2" (value / 65535). Layers, heads, words and pieces are
+counted from 0.
 """
 
 from __future__ import annotations
@@ -35,13 +36,18 @@ def page_of(figures: Sequence[dict[str, Any]], title: str = "") -> dict[str, Any
     return {"format": PAGE, "title": title or looked, "figures": list(figures)}
 
 
-def record_document(record: Record, title: str = "", reader: Aligner | None = None) -> dict[str, Any]:
-    """A record as a document that opens with the heads of `reader`, or with those that align."""
+def record_document(
+    record: Record, title: str = "", reader: Aligner | None = None, *, most: int = MOST
+) -> dict[str, Any]:
+    """A record as a document that opens with the heads of `reader`, or with those that align.
+
+    `most` is how many values may be written in full: a page of many figures has less room for each.
+    """
     reader = reader or record.reader()
     alignment = record.alignment() if record.aligner.kind in record.kinds else None
     sides = {"source": _side(record.source), "target": _side(record.target)}
     shown = [_shifted(each, record.aligner) for each in record.attention]
-    return _document(shown, sides, reader, alignment, title or _title(record)) | {"model": record.model}
+    return _document(shown, sides, reader, alignment, title or _title(record), most) | {"model": record.model}
 
 
 def alignment_document(alignment: Alignment, title: str = "") -> dict[str, Any]:
@@ -57,9 +63,14 @@ def alignment_document(alignment: Alignment, title: str = "") -> dict[str, Any]:
 
 
 def _document(
-    layers: Sequence[Layer], sides: dict[str, Any], reader: Aligner, alignment: Alignment | None, title: str
+    layers: Sequence[Layer],
+    sides: dict[str, Any],
+    reader: Aligner,
+    alignment: Alignment | None,
+    title: str,
+    most: int = MOST,
 ) -> dict[str, Any]:
-    full = sum(each.weights.numel() for each in layers) <= MOST
+    full = sum(each.weights.numel() for each in layers) <= most
     heads = next(each.weights.shape[0] for each in layers if (each.kind, each.layer) == (reader.kind, reader.layer))
     chosen = {"kind": reader.kind, "layer": reader.layer, "heads": list(reader.heads or range(heads))}
     scores = alignment.evidence.named() if alignment else {}

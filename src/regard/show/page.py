@@ -18,6 +18,9 @@ A page is a dictionary that anyone can make:
 
 The end of a sentence is its last piece and its last word, "</s>". The page's policy lets only its own script and style
 run, and words of a sentence only ever become text.
+
+A page of another kind, as a report is, may hold any number of such dictionaries, each with its figures where they
+belong: `frame_html(title, body)`, with `SWITCHES` once and `figures_html(page)` for each in its body.
 """
 
 from __future__ import annotations
@@ -48,35 +51,67 @@ DTYPES = {"f4": "<f4", "u2": "<u2"}
 
 # Inside a script element nothing may look like markup; JSON lets every letter be written by its number.
 _ESCAPES = str.maketrans({letter: f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"})
-_PAGE = """<!doctype html>
+_FRAME = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<style>{style}</style>
+{styles}
 </head>
 <body>
-<div id="regard"><noscript>This figure is drawn by a script in this file; please allow scripts for it.</noscript></div>
-<script type="application/json" id="document">{document}</script>
+{body}
+<footer>
+<p>Attention shows where the model looked, not why.</p>
+<p class="quiet">Made with Regard.</p>
+</footer>
 <script>{script}</script>
 </body>
 </html>
 """
+_FIGURES = """<div data-regard="figures" data-level="{level}">
+<noscript>This figure is drawn by a script in this file; please allow scripts for it.</noscript>
+<script type="application/json">{document}</script>
+</div>"""
+SWITCHES = '<div data-regard="switches"></div>'  # where the switches go that all figures of a page share
 
 
 def page_html(page: Mapping[str, Any]) -> str:
     """The page as one self-contained file."""
-    check_page(page)
-    script, style = _assets()
+    figures, title = figures_html(page), page_title(page)
+    header = f'<header>\n<h1 dir="auto">{html.escape(title)}</h1>\n{SWITCHES}\n</header>'
+    return frame_html(title, f"{header}\n<main>\n{figures}\n</main>")
+
+
+def frame_html(title: str, body: str, style: str = "") -> str:
+    """A self-contained file around a body of `SWITCHES`, groups of `figures_html`, and markup without scripts.
+
+    Script and style stand in it once, and its policy lets nothing else run; `style` comes after that of the figures.
+    """
+    script, *styles = _assets()
+    styles += [style] if style else []
     policy = (
-        f"default-src 'none'; script-src '{_fingerprint(script)}'; style-src '{_fingerprint(style)}'; "
+        f"default-src 'none'; script-src {_fingerprint(script)}; style-src {' '.join(map(_fingerprint, styles))}; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
+    return _FRAME.format(
+        policy=policy,
+        title=html.escape(title),
+        styles="\n".join(f"<style>{each}</style>" for each in styles),
+        body=body,
+        script=script,
+    )
+
+
+def figures_html(page: Mapping[str, Any], level: int = 2) -> str:
+    """The figures of a page, side by side, as a part of a body of `frame_html`; their titles are headings of `level`.
+
+    What is pointed at in one figure is pointed at in those beside it; groups do not know one another.
+    """
+    check_page(page)
     document = json.dumps(page, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)
-    title = html.escape(page["title"] or "Attention")
-    return _PAGE.format(policy=policy, title=title, style=style, document=document, script=script)
+    return _FIGURES.format(level=level, document=document)
 
 
 def write_page(page: Mapping[str, Any], path: str | Path) -> Path:
@@ -116,7 +151,8 @@ def _assets() -> tuple[str, str]:
 
 
 def _fingerprint(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    """What a policy knows a script or a style by."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 # --- what a page must hold ---------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ function frame(element, document, level) {
   const side = (name) => [html("dt", {}, name), html("dd", { dir: "auto" }, shown(document[name].text))];
   element.append(
     html(`h${level}`, { class: "title", dir: "auto" }, document.title),
-    html("p", { class: "model", dir: "auto" }, document.model),
+    ...(document.model === document.title ? [] : [html("p", { class: "model", dir: "auto" }, document.model)]),
     html("dl", { class: "sentences" }, ...side("source"), ...side("target")),
     parts.menus,
     html("div", { class: "head" }, html("div", {}, parts.title, parts.caption), parts.key),

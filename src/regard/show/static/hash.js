@@ -1,4 +1,5 @@
-// What a reader has set, in the address of the page: a link opens the same view.
+// What a reader has set, in the address of the page: a link opens the same view. The switches belong to the page and
+// are named once; figures are numbered from 0 through the whole page, whatever group they stand in.
 
 import { CHOICES, DEFAULTS } from "./controls.js";
 

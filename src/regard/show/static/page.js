@@ -1,37 +1,40 @@
-// The page by itself: reads what is embedded, draws it, and keeps the address up to date.
+// A page by itself: finds the places for switches and figures, draws what each carries, and keeps the address up to
+// date. A page of `regard show` has one group of figures; a report has a group for each sentence.
 
 import { drawCompare } from "./compare.js";
 import { drawControls } from "./controls.js";
-import { html } from "./dom.js";
 import { readFigure, readSettings, writeHash } from "./hash.js";
 import { createStore } from "./store.js";
 
 /**
- * Draw a whole page into an element.
- * @param {HTMLElement} element
- * @param {{title: string, figures: import("./decode.js").FigureDocument[]}} page
+ * Draw into every element that asks for it: `data-regard="switches"` gets the switches, which all figures of the page
+ * share; `data-regard="figures"` the figures of the page document in its script element, side by side, with headings
+ * from `data-level` down. Figures of one group point together; groups do not know one another.
+ * @param {Document} root
  */
-export function drawPage(element, page) {
+export function drawPage(root) {
   const settings = createStore(readSettings(location.hash));
-  const root = document.documentElement;
-  const dress = () => (root.dataset.theme = settings.get().theme);
+  const dress = () => (root.documentElement.dataset.theme = settings.get().theme);
   dress();
   settings.follow(dress); // before any figure: they ask the style sheet whether the paper is dark
-  const controls = html("div", {});
-  const main = html("main", { class: page.figures.length > 1 ? "several" : "single" });
-  const footer = html(
-    "footer",
-    {},
-    html("p", {}, "Attention shows where the model looked, not why."),
-    html("p", { class: "quiet" }, "Made with Regard."),
-  );
-  element.replaceChildren(html("header", {}, html("h1", { dir: "auto" }, page.title), controls), main, footer);
-  drawControls(controls, settings);
-  const figures = drawCompare(main, page.figures, { settings });
+  const places = (name) => [...root.querySelectorAll(`[data-regard="${name}"]`)];
+  for (const place of places("switches")) {
+    place.replaceChildren();
+    drawControls(place, settings);
+  }
+  const figures = places("figures").flatMap((place) => drawGroup(place, settings));
   restore(figures);
   keepAddress(settings, figures);
   const night = matchMedia("(prefers-color-scheme: dark)");
   night.addEventListener("change", () => figures.forEach((figure) => figure.redraw()));
+}
+
+/** Draw the figures that an element carries; the document stays, so that a copy of the drawn page can be drawn again. */
+function drawGroup(place, settings) {
+  const carrier = place.querySelector("script");
+  place.replaceChildren(carrier);
+  const { figures } = JSON.parse(carrier.textContent);
+  return drawCompare(place, figures, { settings, level: Number(place.dataset.level) });
 }
 
 /** Open what the address asks for. */

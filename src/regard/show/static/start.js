@@ -2,4 +2,4 @@
 
 import { drawPage } from "./page.js";
 
-drawPage(document.getElementById("regard"), JSON.parse(document.getElementById("document").textContent));
+drawPage(document);

@@ -1,0 +1,119 @@
+"""The page of a comparison: tables, pictures, and live figures of what each arm looked at, in one file.
+
+The figures are those of `regard show`: a group for each sentence, in which the arms point together, under switches
+that the whole page shares. The page loads nothing, its policy lets only its own script and styles run, and all text is
+escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from regard.compare.tables import Table
+from regard.show.document import MOST, page_of, record_document
+from regard.show.page import SWITCHES, figures_html, frame_html
+from regard.translator import Translation
+
+LEVEL = 4  # of the figures' headings: the page is h1, its sections h2, a sentence h3
+KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
+STYLE = """
+h2 { font-size: 1.25rem; font-weight: 600; margin: 2.4rem 0 0.8rem; }
+h3 { font-size: 1.1rem; font-weight: 600; margin: 2rem 0 0.6rem; }
+.wide { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid var(--rule); padding: 0.3rem 0.5rem; text-align: end; white-space: nowrap; }
+thead th { white-space: normal; vertical-align: bottom; }
+tr > :first-child { padding-left: 0; text-align: start; }
+tbody th { font-weight: 400; }
+.pictures {
+  display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1.6rem;
+  margin-top: 1.2rem;
+}
+.pictures img { width: 100%; max-width: 44rem; background: white; border-radius: 12px; }
+pre { padding: 1rem; margin: 0; font-size: 0.86rem; }
+.wide:has(pre) { background: var(--sheet); border: 1px solid var(--rule); border-radius: 12px; }
+.written { display: grid; grid-template-columns: fit-content(14rem) 1fr; gap: 0.2rem 1.4rem; margin-bottom: 1.4rem; }
+.written dt { color: var(--quiet); overflow-wrap: anywhere; }
+.written dd { overflow-wrap: anywhere; }
+@media (min-width: 60rem) and (min-height: 40rem) { /* where there is room, the switches go along */
+  html { scroll-padding-top: 6rem; }
+  [data-regard="switches"] { position: sticky; top: 0; z-index: 4; background: var(--paper); padding-top: 0.6rem; }
+  .controls { padding-bottom: 0.8rem; }
+}
+"""
+
+
+def report_html(title: str, sections: Sequence[str]) -> str:
+    """The whole page, from its sections."""
+    heading = f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n</header>'
+    return frame_html(title, "\n".join([heading, "<main>", *sections, "</main>"]), STYLE)
+
+
+def section_html(heading: str, *parts: str) -> str:
+    """One section under its heading."""
+    return "\n".join([f"<section>\n<h2>{escape(heading)}</h2>", *parts, "</section>"])
+
+
+def table_html(table: Table, name: str) -> str:
+    """A table; `name` is for those who do not see where it stands."""
+    head, *rows = table
+    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>'
+        for first, *rest in rows
+    )
+    return _wide(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>", name)
+
+
+def pictures_html(pictures: Mapping[str, Path]) -> str:
+    """Drawn figures beside one another, each with the words for those who do not see it."""
+    images = [
+        f'<img alt="{escape(told)}" src="data:{KINDS[path.suffix]};base64,'
+        f'{base64.b64encode(path.read_bytes()).decode("ascii")}">'
+        for told, path in pictures.items()
+    ]
+    return f'<div class="pictures">{"".join(images)}</div>'
+
+
+def text_html(text: str, name: str) -> str:
+    """Text as it was written, line by line; `name` as of a table."""
+    return _wide(f"<pre>{escape(text)}</pre>", name)
+
+
+def sentences_html(sentences: Sequence[tuple[str, str, Mapping[str, Translation]]]) -> list[str]:
+    """Sentences, each with its reference and what each arm, by its label, wrote and looked at."""
+    count = sum(each.record is not None for *_, found in sentences for each in found.values())
+    told = [
+        f"<h3>Sentence {number}</h3>\n{_written(source, reference, found)}\n"
+        f"{_figures(source, found, MOST // max(1, count))}"
+        for number, (source, reference, found) in enumerate(sentences, 1)
+    ]
+    return [SWITCHES, *told] if count else told
+
+
+def _wide(markup: str, name: str) -> str:
+    """What scrolls by itself where it is wider than the page, by keys too."""
+    return f'<div class="wide" role="region" aria-label="{escape(name)}" tabindex="0">{markup}</div>'
+
+
+def _written(source: str, reference: str, found: Mapping[str, Translation]) -> str:
+    """All that was written, one below the other."""
+    lines = [("source", escape(source)), ("reference", escape(reference))]
+    for label, each in found.items():
+        blind = "" if each.record else ' <span class="quiet">It does not attend.</span>'
+        lines.append((label, escape(each.text) + blind))
+    entries = "".join(f'<dt dir="auto">{escape(name)}</dt><dd dir="auto">{told}</dd>' for name, told in lines)
+    return f'<dl class="written">{entries}</dl>'
+
+
+def _figures(source: str, found: Mapping[str, Translation], most: int) -> str:
+    """What the arms looked at that attend; nothing where none does."""
+    documents = [
+        record_document(each.record, label, most=most) | {"model": label}
+        for label, each in found.items()
+        if each.record is not None
+    ]
+    return figures_html(page_of(documents, source), LEVEL) if documents else ""
