@@ -23,7 +23,7 @@ import torch
 from regard.alignment import Alignment
 from regard.errors import MissingData
 from regard.evaluate import Bucket, Score, draw_lengths
-from regard.evaluate.figure import COLOURS, MARKS
+from regard.evaluate.figure import line_style
 from regard.show.canvas import new_figure, write_figure
 from regard.show.heads import draw_heads
 from regard.show.matrix import matrix_size, plot_matrix, rule
@@ -98,7 +98,7 @@ def draw_cost(found: Found, path: Path) -> Path:
         bytes_ = [one["peak"] / 1e6 for one in kind["costs"]]
         series = (times, bytes_) if fused else (times, bytes_, kind["path"])  # which kernel computes changes no wiring
         for panel, numbers in zip(panels, series, strict=False):
-            style = {"color": COLOURS[number], "marker": MARKS[number], "linestyle": "--" if fused else "-"}
+            style = line_style(number) | {"linestyle": "--" if fused else "-"}
             panel.plot(found["lengths"], numbers, label=name, **style)
     _dress(panels[0], "Time of a layer", "length of the sequence", "milliseconds of the processor")
     _dress(panels[1], "Memory of a layer", "length of the sequence", "megabytes at most")
@@ -125,8 +125,7 @@ def draw_gradients(found: Found, path: Path) -> Path:
     axes = figure.subplots()
     for number, (name, kind) in enumerate(found["kinds"].items()):
         every = max(1, len(kind["sizes"]) // 10)
-        style = {"color": COLOURS[number], "marker": MARKS[number], "markevery": every}
-        axes.plot(kind["sizes"], label=reach.NAMES[name], **style)
+        axes.plot(kind["sizes"], label=reach.NAMES[name], markevery=every, **line_style(number))
     _dress(axes, "How far back learning reaches", "steps back, T - t", "size of the gradient for $x_t$")
     axes.legend(frameon=False, fontsize=12)
     return write_figure(figure, path)
@@ -203,7 +202,7 @@ def positions(places: Places) -> list[Path]:
     axes = figure.subplots()
     for number, arm in enumerate(json.loads(file.read_text(encoding="utf-8"))["arms"]):
         minutes, scores = zip(*((seconds / 60, values["bleu"]) for seconds, values in arm["curve"]), strict=True)
-        axes.plot(minutes, scores, label=arm["arm"]["label"], color=COLOURS[number], marker=MARKS[number])
+        axes.plot(minutes, scores, label=arm["arm"]["label"], **line_style(number))
     _dress(axes, "With positions, and without", "minutes of training", "BLEU of the validation pairs", scale="linear")
     axes.legend(frameon=False, fontsize=12)
     return [write_figure(figure, places.picture("positions"))]

@@ -114,6 +114,16 @@ def test_evaluate(run, tmp_path):
     assert (tmp_path / "length.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_evaluate_tokenised_text(run):
+    done = call("evaluate", run, "--data", "copy", "--beam", 1, "--json", "--tokenize", "none", "--by-length")
+    found = json.loads(done.stdout)
+    assert "tok:none" in found["scores"][0]["signature"]
+    assert all("tok:none" in each["score"]["signature"] for each in found["lengths"])
+    wrong = call("evaluate", run, "--data", "copy", "--tokenize", "13b")
+    assert wrong.exit_code != 0
+    assert "13a" in str(wrong.exception or wrong.output)
+
+
 def test_a_run_goes_on_to_the_same_weights(run, tmp_path):
     half = tmp_path / "half"
     for steps, more in ((20, ()), (40, ("--resume",))):

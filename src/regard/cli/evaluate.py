@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from regard.cli.options import From, To
 
 if TYPE_CHECKING:
-    from regard.evaluate import AlignmentScore
+    from regard.evaluate import AlignmentScore, Throughput
     from regard.translator import Translation, Translator
 
 
@@ -25,6 +26,9 @@ def evaluate(
         Path | None, typer.Option(help="Gold links, a line a pair, for the alignment error; else those of the corpus.")
     ] = None,
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
+    tokenize: Annotated[
+        str, typer.Option(help="How sacreBLEU cuts words: 13a; none for tokenised text; zh, ja-mecab, char.")
+    ] = "13a",
     out: Annotated[Path | None, typer.Option(help="Draw BLEU by length into a .png, .svg or .pdf file.")] = None,
     outputs_file: Annotated[
         Path | None, typer.Option("--outputs", metavar="FILE", help="Keep the translations, a line each.")
@@ -36,33 +40,42 @@ def evaluate(
     Example: regard evaluate runs/de-en --data multi30k --from de --to en --by-length
     """
     from regard.data.corpus import Corpus
-    from regard.evaluate import Report, Stopwatch, bleu, chrf, exact_match
+    from regard.evaluate import Report, chrf, count_bleu, exact_match
     from regard.evaluate import by_length as buckets
-    from regard.search import Options
     from regard.translator import Translator
 
+    metric = partial(count_bleu, tokenize=tokenize)
+    metric(["a"], ["a"])  # an unknown tokenizer is told before the work
     translator = Translator.load(model)
     corpus = Corpus.open(data, source=source, target=target)
     rows = corpus.split(split)
     sources, references = list(rows["source"]), list(rows["target"])
-    watch = Stopwatch()
-    with watch:
-        found = [best[0] for best in translator.search(sources, Options(beam=beam), record=False)]
-    watch.add(len(found), sum(len(each.pieces) for each in found))
-    outputs = [each.text for each in found]
+    outputs, speed = _translated(translator, sources, beam)
     links = list(rows["links"]) if "links" in rows.column_names else None
     report = Report(
         title=f"{model}: {corpus.name} {split}, {corpus.source}-{corpus.target}, {len(rows):,} pairs, beam {beam}",
-        scores=(bleu(outputs, references), chrf(outputs, references), exact_match(outputs, references)),
-        lengths=tuple(buckets(sources, outputs, references)) if by_length or out else (),
+        scores=(metric(outputs, references).score(), chrf(outputs, references), exact_match(outputs, references)),
+        lengths=tuple(buckets(sources, outputs, references, metric=metric)) if by_length or out else (),
         alignment=_aligned(translator, sources, references, gold, links),
-        speed=watch.throughput(),
+        speed=speed,
     )
     if outputs_file is not None:
         outputs_file.write_text("".join(f"{' '.join(line.splitlines())}\n" for line in outputs), encoding="utf-8")
     if out is not None:
         typer.echo(f"drawn: {report.figure(out)}", err=True)
     typer.echo(report.as_json() if as_json else report.as_text())
+
+
+def _translated(translator: Translator, sources: list[str], beam: int) -> tuple[list[str], Throughput]:
+    """The best outputs, and how fast they came."""
+    from regard.evaluate import Stopwatch
+    from regard.search import Options
+
+    watch = Stopwatch()
+    with watch:
+        found = [best[0] for best in translator.search(sources, Options(beam=beam), record=False)]
+    watch.add(len(found), sum(len(each.pieces) for each in found))
+    return [each.text for each in found], watch.throughput()
 
 
 def _aligned(

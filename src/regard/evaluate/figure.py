@@ -12,9 +12,27 @@ from regard.evaluate.lengths import SMALL, Bucket
 # Okabe & Ito's colours, which people of every colour vision tell apart; the marks differ as well, for grey print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("-", "--", ":")  # where there are more systems than colours
+CROWD = 4  # more lines than this would hide behind a legend
 
 # No date is written, so that the same scores give the same file.
 UNDATED: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """How the line of a system looks: no two of the first twenty-one alike."""
+    turn, place = divmod(number, len(COLOURS))
+    return {"color": COLOURS[place], "marker": MARKS[place], "linestyle": LINES[turn % len(LINES)]}
+
+
+def add_legend(figure: Any, axes: Any) -> None:
+    """Who is who: inside where there is room, else beside the axes, which then keep their size."""
+    named = axes.get_legend_handles_labels()
+    if len(named[0]) <= CROWD:
+        axes.legend(frameon=False, fontsize="small")
+        return
+    figure.set_figwidth(figure.get_figwidth() + 2.0)
+    figure.legend(*named, loc="outside right center", frameon=False, fontsize="small")
 
 
 def draw_lengths(series: Mapping[str, Sequence[Bucket]], path: str | Path, *, title: str = "") -> Path:
@@ -29,8 +47,8 @@ def draw_lengths(series: Mapping[str, Sequence[Bucket]], path: str | Path, *, ti
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     for number, (name, buckets) in enumerate(series.items()):
-        shift = 0.08 * (number - (len(series) - 1) / 2)  # side by side, so that no interval hides another
-        _draw(axes, name, buckets, shift, COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)])
+        apart = min(0.08, 0.6 / len(series))  # side by side, so that no interval hides another
+        _draw(axes, name, buckets, apart * (number - (len(series) - 1) / 2), line_style(number))
     axes.set_xticks(range(len(first)), [f"{bucket.label}\n({bucket.count:,})" for bucket in first])
     axes.set_xlabel("words in the source (sentences)" + _note(first))
     axes.set_ylabel(f"{first[0].score.name} (95 % interval)")
@@ -39,22 +57,22 @@ def draw_lengths(series: Mapping[str, Sequence[Bucket]], path: str | Path, *, ti
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_ylim(bottom=0)
     if len(series) > 1:
-        axes.legend(frameon=False)
+        add_legend(figure, axes)
     place.parent.mkdir(parents=True, exist_ok=True)
     with rc_context({"svg.hashsalt": "regard"}):
         figure.savefig(place, dpi=150, metadata=UNDATED[place.suffix.lower()])
     return place
 
 
-def _draw(axes: Any, name: str, buckets: Sequence[Bucket], shift: float, colour: str, mark: str) -> None:
+def _draw(axes: Any, name: str, buckets: Sequence[Bucket], shift: float, style: dict[str, Any]) -> None:
     places = [number + shift for number in range(len(buckets))]
     scores = [bucket.score for bucket in buckets]
     middles = [(score.high + score.low) / 2 for score in scores]
     halves = [(score.high - score.low) / 2 for score in scores]
-    axes.errorbar(places, middles, yerr=halves, fmt="none", ecolor=colour, capsize=3)
-    axes.plot(places, [score.value for score in scores], color=colour, marker=mark, label=name)
+    axes.errorbar(places, middles, yerr=halves, fmt="none", ecolor=style["color"], capsize=3)
+    axes.plot(places, [score.value for score in scores], **style, label=name)
     small = [(at, bucket.score.value) for at, bucket in zip(places, buckets, strict=True) if bucket.small]
-    axes.plot([at for at, _ in small], [value for _, value in small], color=colour, marker=mark, mfc="white", ls="")
+    axes.plot([at for at, _ in small], [value for _, value in small], **{**style, "linestyle": ""}, mfc="white")
 
 
 def _note(buckets: Sequence[Bucket]) -> str:
