@@ -144,35 +144,16 @@ def child(folder, kind, resume, kill):
         sys.exit(error.exit_code)
 
 
-def spawn(folder, kind, *, resume=False, kill=None):
-    """Start a child. One clean process imports everything once, and every child is a copy of it."""
+def clean_context():
+    """One clean process imports everything once, and every child is a copy of it."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["torch._dynamo", "accelerate", "datasets", "regard.learn.run"])
-    process = context.Process(target=child, args=(str(folder), kind, resume, kill))
+    heavy = ["torch._dynamo", "torch.distributed.fsdp", "accelerate", "datasets", "regard.learn.run"]
+    context.set_forkserver_preload(heavy)
+    return context
+
+
+def spawn(folder, kind, *, resume=False, kill=None):
+    """Start a child."""
+    process = clean_context().Process(target=child, args=(str(folder), kind, resume, kill))
     process.start()
     return process
-
-
-def one_of_two(folder, rank, port):
-    """The body of one of two processes that train together."""
-    torch.set_num_threads(1)
-    world = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_PORT": port}
-    os.environ.update({name: str(value) for name, value in world.items()}, MASTER_ADDR="127.0.0.1")
-    together(folder, batches_each=1)
-    torch.distributed.destroy_process_group()
-
-
-def together(folder, batches_each):
-    """A training whose updates have two batches in all, whoever reads them; no draws, which differ by process."""
-    settings = Standard(**COMMON, accumulate=batches_each, validate_steps=2, average=maker("average", "ema"))
-    place, budget = Place(Path(folder)), Budget(steps=5)
-    run(small_model(), stream(), settings, place, budget=budget, validate=falling, seed=13)
-
-
-def spawn_two(folder, port):
-    """Start two processes that train together."""
-    context = multiprocessing.get_context("forkserver")
-    processes = [context.Process(target=one_of_two, args=(str(folder), rank, port)) for rank in range(2)]
-    for each in processes:
-        each.start()
-    return processes

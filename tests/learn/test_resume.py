@@ -4,14 +4,13 @@ import json
 import os
 import random
 import signal
-import socket
 import time
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from learn.child import KINDS, STAGES, STEPS, spawn, spawn_two, together, train
+from learn.child import KINDS, STAGES, STEPS, spawn, train
 from regard.errors import Interrupted, UsageError
 from regard.learn.events import Step
 from regard.learn.state import read_state
@@ -149,20 +148,3 @@ def test_nothing_to_resume(tmp_path):
     with pytest.raises(UsageError, match="holds no run to go on with"):
         train(tmp_path, resume=True)
     assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
-
-
-def test_two_processes_train_as_one_with_two_batches(tmp_path):
-    """Nothing but the launcher makes a training of one process one of many."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    for process in spawn_two(tmp_path / "two", port):
-        process.join()
-        assert process.exitcode == 0
-    together(tmp_path / "one", batches_each=2)
-    ours, theirs = (read_state(tmp_path / name / "state.safetensors") for name in ("two", "one"))
-    assert ours.values["number"] == 5
-    assert ours.values["stream"] == theirs.values["stream"]
-    for name in theirs.tensors:
-        if not name.startswith("random"):
-            assert torch.allclose(ours.tensors[name], theirs.tensors[name], rtol=0, atol=1e-6), name

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from regard.cli.options import From, Settings, To
+
+if TYPE_CHECKING:
+    from regard.learn.course import Budget
+    from regard.learn.events import Tell
 
 
 def train(
@@ -22,6 +29,9 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     size: Annotated[int | None, typer.Option(min=1, help="How many pairs a built-in corpus shall draw.")] = None,
     setting: Settings = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="How many processes train as one, each with its share of every update.")
+    ] = None,
 ) -> None:
     """Train a recipe on a corpus. Ctrl-C saves and stops; --resume goes on, to the same weights.
 
@@ -30,11 +40,15 @@ def train(
     from regard import api
     from regard.errors import UsageError
     from regard.learn.course import Budget
-    from regard.learn.progress import Bar
+    from regard.learn.launch import launch, needs_launch
+    from regard.recipe import resolve
 
     if minutes is None and steps is None:
         raise UsageError("a training needs an end.", hint="Add --minutes 10, or --steps 5000.")
-    with Bar(Budget(minutes, steps)) as bar:
+    if processes is not None and needs_launch(processes):
+        resolve(recipe, setting or ())  # a mistake in the recipe is told once, not by every process
+        raise typer.Exit(launch(processes, sys.argv[1:]))
+    with _shown(Budget(minutes, steps), out) as tell:
         api.train(
             recipe,
             data=data,
@@ -47,7 +61,25 @@ def train(
             resume=resume,
             settings=setting or (),
             size=size,
-            tell=bar,
+            tell=tell,
             say=lambda line: typer.echo(line, err=True),
         )
-    typer.echo(f"The best model is in {out / 'best'}.", err=True)
+
+
+@contextmanager
+def _shown(budget: Budget, out: Path) -> Iterator[Tell]:
+    """Show a training as it goes, and where its model is. Of many processes only the main one does, or says why not."""
+    from regard.errors import Interrupted
+    from regard.learn.events import quiet
+    from regard.learn.progress import Bar
+    from regard.learn.team import Elsewhere, Team
+
+    if Team().main:
+        with Bar(budget) as bar:
+            yield bar
+        typer.echo(f"The best model is in {out / 'best'}.", err=True)
+        return
+    try:
+        yield quiet
+    except (Elsewhere, Interrupted) as error:
+        raise typer.Exit(error.exit_code) from error

@@ -26,7 +26,7 @@ from regard.data.links import Linked, goals, piece_links
 from regard.data.splits import digest
 from regard.data.tokenizer import END, PAD, START, Pieces, Tokenizer
 from regard.errors import BrokenData, MissingData, UsageError
-from regard.types import Batch, Padded
+from regard.types import Batch, Grid, Padded
 
 Pair = tuple[list[int], list[int], int, Linked | None]  # source ids, target ids, row, links between pieces
 
@@ -261,6 +261,35 @@ def _cut(pairs: list[Pair], tokens: int) -> Iterator[list[Pair]]:
         widest_source, widest_target = source, target
     if batch:
         yield batch
+
+
+def share_of(batch: Batch, place: int, count: int) -> Batch | None:
+    """One of `count` shares of a batch: every count-th pair from `place` on, padded no further than it needs.
+
+    The pairs of a batch stand by length, so all shares are about the same work. None where there is no pair left.
+    """
+    if count == 1:
+        return batch
+    if place >= len(batch.target.mask):
+        return None
+    chosen = slice(place, None, count)
+    source, target = _chosen(batch.source, chosen), _trimmed(batch.target, chosen)
+    links = batch.links
+    if links is not None:
+        links = links[chosen, : target.mask.shape[1] - 1, : source.mask.shape[1]]
+    return Batch(source, target, batch.rows[chosen], links)
+
+
+def _chosen(source: Padded | Grid, chosen: slice) -> Padded | Grid:
+    """Some rows of a source; pictures keep their frame."""
+    return Grid(source.data[chosen], source.mask[chosen]) if isinstance(source, Grid) else _trimmed(source, chosen)
+
+
+def _trimmed(side: Padded, chosen: slice) -> Padded:
+    """Some rows of one side, without the padding that only the others needed."""
+    data, mask = side.data[chosen], side.mask[chosen]
+    width = int(mask.sum(-1).max())
+    return Padded(data[:, :width].contiguous(), mask[:, :width].contiguous())
 
 
 def pad(lines: list[list[int]]) -> Padded:

@@ -1,11 +1,14 @@
-"""The course of a run: what it decides after each update, what it writes, and what it goes on from."""
+"""The course of a run: what it decides after each update, what it writes, and what it goes on from.
+
+Many processes go through it in step. They decide alike, from the same numbers; only the main one writes and tells.
+"""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -30,6 +33,7 @@ from regard.learn.state import (
     weights_of,
     write_state,
 )
+from regard.learn.team import Team
 from regard.model import Model, save
 from regard.types import Batch
 
@@ -93,7 +97,10 @@ class Standing:
 
 
 class Course:
-    """One run from its beginning, or from its last state, to its end. Only the main process writes."""
+    """One run from its beginning, or from its last state, to its end.
+
+    `seconds` is the clock of the run, summed over its resumes: the same in every process, and moved by `tick`.
+    """
 
     def __init__(
         self,
@@ -109,28 +116,29 @@ class Course:
     ) -> None:
         self.model, self.batches, self.settings, self.place = model, batches, settings, place
         self.budget, self.validate, self.seed, self.tell = budget, validate, seed, tell
-        self.learner = Learner(model, settings, batches.forever(), bf16=use_bf16(settings.precision))
-        self.main = self.learner.accelerator.is_main_process
+        self.team = Team()
+        bf16 = self.team.alone(lambda: use_bf16(settings.precision))
+        self.learner = Learner(model, settings, batches.forever(), bf16=bf16)
         self.standing = Standing()
-        self.began = self.saved = 0.0
+        self.began = self.seconds = self.saved = 0.0
         self.saved_number = 0
         self.made, self.pieces, self.spent = 0, 0, 0.0  # in this process: updates, pieces, seconds in updates
 
-    @property
-    def seconds(self) -> float:
-        """The clock of the run, summed over its resumes."""
-        return time.monotonic() - self.began
+    def tick(self) -> None:
+        """Look at the clock; no two processes have the same one, and that of the longest runner holds for all."""
+        self.seconds = self.team.greatest(time.monotonic() - self.began)
 
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Begin, or go on from the last state; inside, the log is open."""
-        goes_on = self.learner.agree(self.main and self.place.prepare(self._needed()))
-        with self.place.held() if self.main else nullcontext():
+        goes_on = self.team.alone(lambda: self.place.prepare(self._needed()))
+        with ExitStack() as kept:
+            self.team.alone(lambda: kept.enter_context(self.place.held()))
+            seed_randomness(self.seed + self.team.place)
             if goes_on:
-                self._restore(read_state(self.place.state))
-            else:
-                seed_randomness(self.seed + self.learner.accelerator.process_index)
+                self.team.each(lambda: self._restore(read_state(self.place.state)))
             self.began = time.monotonic() - self.standing.seconds
+            self.tick()
             self.saved, self.saved_number = self.seconds, self.learner.number
             with self._logged("resume" if goes_on else "start"):
                 if not goes_on:
@@ -140,7 +148,7 @@ class Course:
     @contextmanager
     def _logged(self, event: str) -> Iterator[None]:
         """Inside, the log of the main process is open."""
-        if not self.main:
+        if not self.team.main:
             yield
             return
         number, settings = self.learner.number, self.settings
@@ -156,10 +164,11 @@ class Course:
             raise TrainingError("the batches ended; a run needs a stream without end.", hint="Give it Batches(...).")
         self.spent += time.monotonic() - began
         self.made, self.pieces = self.made + 1, self.pieces + done.pieces
+        self.tick()
         left = self.budget.left(self.learner.number, self.seconds, self.spent / self.made)
         speed = self.pieces / self.spent
         step = Step(self.learner.number, self.seconds, done.surprise, speed, done.rate, done.norm, left)
-        if self.main:
+        if self.team.main:
             self.log.step(step)
             self.tell(step)
 
@@ -169,92 +178,99 @@ class Course:
             return False
         updates = self.learner.number - self.standing.validated
         seconds = self.seconds - self.standing.validated_seconds
-        return self.learner.agree(_due(updates, self.settings.validate_steps, seconds, self.settings.validate_minutes))
+        return _due(updates, self.settings.validate_steps, seconds, self.settings.validate_minutes)
 
     def should_save(self) -> bool:
         """Is a save due?"""
         updates = self.learner.number - self.saved_number
         seconds = self.seconds - self.saved
-        return self.learner.agree(_due(updates, self.settings.save_steps, seconds, self.settings.save_minutes))
+        return _due(updates, self.settings.save_steps, seconds, self.settings.save_minutes)
 
     def over(self) -> Reason | None:
         """Why the run ends here, if it does."""
+        self.tick()
         reason = self.budget.over(self.learner.number, self.seconds)
         if reason is None and self.settings.patience and self.standing.waited >= self.settings.patience:
             reason = "patience"
-        return self.learner.agree(reason)
+        return reason
 
     def judge(self) -> None:
         """Validate with the weights that would be used, and keep them if they are the best so far."""
-        number, standing = self.learner.number, self.standing
-        with self.learner.averaged(), undisturbed(), torch.no_grad():
-            found = self.learner.agree(self.validate(self.model) if self.main and self.validate else None)
-            if found is None:
-                return
+        number, standing, validate = self.learner.number, self.standing, self.validate
+        if validate is None:
+            return
+        with self.learner.averaged() as model, undisturbed(), torch.no_grad():
+            found = self.team.alone(lambda: validate(model))
             standing.metric, score = found.score(self.settings.metric)
             better = standing.score is None or score > standing.score
             standing.waited = 0 if better else standing.waited + 1
             if better:
                 standing.score, standing.best, standing.best_number = score, found.values[standing.metric], number
-                self._keep_best(found.values)
+                self._keep_best(model, found.values)
         self.learner.schedule.judge(score)
+        self.tick()
         standing.validated, standing.validated_seconds = number, self.seconds
         told = Validated(number, self.seconds, found.values, found.samples, better)
-        if self.main:
+        if self.team.main:
             self.log.validated(told)
             self.tell(told)
 
     def save(self) -> None:
         """Write the weights of now for use, and the state to go on from."""
+        self.tick()
         self.saved = self.standing.seconds = self.seconds
         self.saved_number = self.learner.number
-        if not self.main:
-            return
-        with self._writing():
-            with self.learner.averaged():
-                save(self.model, self.place.last, self.place.files)
-            write_state(self.place.state, self._state())
-        self.tell(Saved(self.learner.number, self.seconds, self.place.folder))
+        with self.learner.averaged() as model:
+            self._write(lambda: save(model, self.place.last, self.place.files))
+        state = self._state()
+        self._write(lambda: write_state(self.place.state, state))
+        if self.team.main:
+            self.tell(Saved(self.learner.number, self.seconds, self.place.folder))
 
     def finish(self, reason: Reason) -> Outcome:
         """Validate once more if the weights have moved since, save, and say how it went."""
         if self.validate is None:
-            with self.learner.averaged():
-                self._keep_best({})
+            with self.learner.averaged() as model:
+                self._keep_best(model, {})
         elif self.standing.validated < self.learner.number:
             self.judge()
         self.save()
-        self.model.eval()
+        self.learner.rest()
         standing = self.standing
         outcome = Outcome(
             reason, self.learner.number, self.seconds, standing.metric, standing.best, standing.best_number
         )
-        if self.main:
+        if self.team.main:
             self.log.write("end", **asdict(outcome))
         return outcome
 
-    def _keep_best(self, values: Mapping[str, float]) -> None:
+    def _keep_best(self, model: Model, values: Mapping[str, float]) -> None:
         """Write the model as it stands to `best/`, with its scores."""
-        if self.main:
-            scores = json.dumps({"number": self.learner.number, **values}, indent=1)
-            with self._writing():
-                save(self.model, self.place.best, {"scores.json": scores, **self.place.files})
+        scores = json.dumps({"number": self.learner.number, **values}, indent=1)
+        self._write(lambda: save(model, self.place.best, {"scores.json": scores, **self.place.files}))
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, SafetensorError) as error:
-            raise TrainingError(
-                f"{self.place.folder}: update {self.learner.number} could not be saved: {error}.",
-                hint="Make room on the disk; what was saved before is whole, and --resume goes on from it.",
-            ) from error
+    def _write(self, work: Callable[[], None]) -> None:
+        """Let the main process write."""
+
+        def written() -> None:
+            try:
+                work()
+            except (OSError, SafetensorError) as error:
+                raise TrainingError(
+                    f"{self.place.folder}: update {self.learner.number} could not be saved: {error}.",
+                    hint="Make room on the disk; what was saved before is whole, and --resume goes on from it.",
+                ) from error
+
+        self.team.alone(written)
 
     def _state(self) -> State:
-        learner, dice = self.learner.state(), randomness()
-        tensors = {**learner.tensors, **{f"random.{name}": each for name, each in dice.tensors.items()}}
-        values = {**learner.values, "random": dice.values, "stream": self.batches.state()}
-        return State(tensors, {**values, "standing": asdict(self.standing), "terms": self._terms()})
+        learner, dice = self.learner.state(), self.team.gather(randomness())
+        tensors, values = dict(learner.tensors), dict(learner.values)
+        for place, each in enumerate(dice):
+            tensors |= {f"{_dice(place)}.{name}": tensor for name, tensor in each.tensors.items()}
+            values[_dice(place)] = each.values
+        values |= {"stream": self.batches.state(), "standing": asdict(self.standing), "terms": self._terms()}
+        return State(tensors, values)
 
     def _restore(self, state: State) -> None:
         # A setting that is younger than the run had its default then.
@@ -263,7 +279,9 @@ class Course:
         self.batches.restore(state.values["stream"])
         self.learner.restore(state)
         self.standing = Standing(**state.values["standing"])
-        set_randomness(State(state.under("random"), state.values["random"]))
+        own = _dice(self.team.place)
+        if own in state.values:  # else there were fewer processes, and this one has a seed of its own
+            set_randomness(State(state.under(own), state.values[own]))
 
     def _terms(self) -> Flat:
         """All that must be the same for a run to go on."""
@@ -277,6 +295,11 @@ class Course:
         average = self.learner.average
         copies = copies_of(self.settings) + (0 if average is None else average.copies)
         return needed_bytes(sum(each.nbytes for each in weights_of(self.model).values()), copies)
+
+
+def _dice(place: int) -> str:
+    """The name, in a state, of the random numbers of one process."""
+    return f"random-{place}" if place else "random"
 
 
 def _due(updates: int, every: int, seconds: float, minutes: float) -> bool:

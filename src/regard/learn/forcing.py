@@ -25,6 +25,6 @@ def mixed(model: Model, batch: Batch, own: float) -> Float[Tensor, "B T V"]:
         stepped = model.step(token, state)
         state = stepped.state
         logits.append(stepped.logits)
-        ours = torch.rand(len(token)) < own
+        ours = torch.rand(len(token), device=token.device) < own
         token = torch.where(ours, stepped.logits.detach().argmax(-1), target[:, column])
     return torch.stack(logits, 1)

@@ -1,7 +1,7 @@
 """The learner: a model, its optimiser, schedule and average, and one update of them all.
 
-It is built on accelerate, with one process or many: every process reads the same stream of batches and keeps
-its own share of them, gradients are averaged over processes, and decisions are the main process's.
+One process or many make the same updates: every process reads the same batches, learns from its share of the pairs
+in each, and the gradients are summed, so that every piece counts the same wherever it was read.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from regard.data.batches import share_of
 from regard.errors import TrainingError
 from regard.learn.average import Average
 from regard.learn.guide import guide_of
@@ -23,11 +23,11 @@ from regard.learn.loss import Loss, count_pieces, sequence_loss
 from regard.learn.optimise import optimiser_for
 from regard.learn.schedule import Schedule
 from regard.learn.settings import Standard
-from regard.learn.state import State, optimiser_tensors, put_weights, restore_optimiser, weights_of
+from regard.learn.spread import is_divided, moved, placed, spread, unsynced, wants_shard, whole
+from regard.learn.state import State, optimiser_tensors, put_weights, restore_optimiser, undisturbed, weights_of
+from regard.learn.team import Team
 from regard.model import Model
 from regard.types import Batch
-
-Answer = TypeVar("Answer")
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def flushing() -> Iterator[None]:
 
 
 class Lesson(nn.Module):
-    """A model and what it is to minimise, as one module: what accelerate wraps for many processes."""
+    """A model and what it is to minimise, as one module: what is spread over many processes."""
 
     def __init__(self, model: Model, settings: Standard, bf16: bool) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Lesson(nn.Module):
 
     def forward(self, batch: Batch, own: float) -> Loss:
         """The loss of a batch; products in half precision where asked for, the weights never."""
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
+        with torch.autocast(batch.target.data.device.type, torch.bfloat16, enabled=self.bf16):
             return sequence_loss(self.model, batch, smoothing=self.smoothing, own=own, guide=self.guide)
 
 
@@ -72,55 +72,66 @@ class Learner:
     """Moves a model's weights, an update at a time. `number` counts the updates made."""
 
     def __init__(self, model: Model, settings: Standard, batches: Iterator[Batch], *, bf16: bool = False) -> None:
-        from accelerate import Accelerator
-
         self.model, self.settings, self.batches, self.number = model.train(), settings, batches, 0
         self.schedule: Schedule = settings.schedule(settings.rate)
         self.average: Average | None = None if settings.average is None else settings.average()
-        self.accelerator = Accelerator(cpu=True)
-        self.optimiser = optimiser_for(model, settings)
-        self.lesson, self.mover = self.accelerator.prepare(Lesson(model, settings, bf16), self.optimiser)
+        self.team = Team()
+        self.lesson = spread(Lesson(model, settings, bf16), self.team, shard=wants_shard(settings.shard))
+        self.optimiser = optimiser_for(model, settings)  # after the weights are where they stay
+        learnt = {name for name, _ in model.named_parameters()}
+        self.noted = [each for name, each in weights_of(model).items() if name not in learnt]
 
     def update(self, share: float | None = None) -> Update | None:
         """One update from as many batches as are accumulated; None where the batches have run out.
 
         Every piece counts the same, in whichever batch and process it is.
         """
-        group = list(islice(self._own_batches(), self.settings.accumulate))
+        group = list(islice(self.batches, self.settings.accumulate))
         if len(group) < self.settings.accumulate:
             return None
         self.number += 1
-        rate, own = self.schedule.at(self.number, share), self.settings.own_share(self.number)
+        rate = self.schedule.at(self.number, share)
         for table in self.optimiser.param_groups:
             table["lr"] = rate
-        pieces = self._total(sum(map(count_pieces, group)))
-        surprise = 0.0
+        pieces, surprise = sum(map(count_pieces, group)), 0.0
         for place, batch in enumerate(group, 1):
-            # Many processes wait for one another only at the last batch. (`accelerator.accumulate` would count for
-            # us, in a counter that all learners of a process share.)
-            with nullcontext() if place == len(group) else self.accelerator.no_sync(self.lesson):
-                loss = self.lesson(batch, own)
-                # Many processes take the mean of their gradients, and we want the sum.
-                self.accelerator.backward(loss.total * (loss.pieces * self.accelerator.num_processes / pieces))
-                surprise += float(loss.surprise) * loss.pieces
+            # Many processes wait for one another only at the last batch.
+            with nullcontext() if place == len(group) else unsynced(self.lesson):
+                surprise += self._learn(batch, pieces)
         norm = self._clipped()
-        self.mover.step()
-        self.mover.zero_grad()
+        self.optimiser.step()
+        self.optimiser.zero_grad()
         if self.average is not None:
             self.average.follow(self.number, weights_of(self.model))
-        return Update(self._total(surprise) / pieces, int(pieces), rate, norm)
+        return Update(self.team.total(surprise) / pieces, pieces, rate, norm)
 
-    def agree(self, answer: Answer) -> Answer:
-        """The main process's answer, in every process: clocks and signals differ from one to the next."""
-        if self.accelerator.num_processes == 1:
-            return answer
-        from accelerate.utils import broadcast_object_list
+    def _learn(self, batch: Batch, pieces: int) -> float:
+        """Add the gradient of this process's share of a batch, for an update of so many pieces; its surprise.
 
-        return broadcast_object_list([answer])[0]
+        A batch of a few long pairs may leave a process without any. It reads the first one then, and counts it as
+        nothing: gradients are added up on the way back, and all processes must go that way.
+        """
+        count = self.team.count
+        ours = share_of(batch, self.team.place, count)
+        loss = self.lesson(moved(ours or _first(batch), self.team.device), self.settings.own_share(self.number))
+        counted = 0 if ours is None else loss.pieces
+        # Many processes take the mean of their gradients, and we want the sum.
+        (loss.total * (counted * count / pieces)).backward()
+        self._even_out((0 if ours is None else len(ours.target.mask)) / len(batch.target.mask))
+        return float(loss.surprise) * counted
+
+    def _even_out(self, rows: float) -> None:
+        """What parts note of a batch (a hard choice its mean reward) becomes the mean over the rows of all shares."""
+        for each in self.noted if self.team.count > 1 else ():
+            each.mul_(rows)
+            self.team.add_up(each)
 
     @contextmanager
-    def averaged(self) -> Iterator[None]:
-        """Inside, the model has the averaged weights, if there is an average, and is not in training."""
+    def averaged(self) -> Iterator[Model]:
+        """Inside, the model has the averaged weights, if there is an average, and is not in training.
+
+        What is given is the model to use: itself, or in the main process a copy of one that is divided or on a GPU.
+        """
         own = {}
         if self.average is not None:
             current = weights_of(self.model)
@@ -128,45 +139,68 @@ class Learner:
             put_weights(self.model, self.average.weights(current))
         self.model.eval()
         try:
-            yield
+            yield self._usable()
         finally:
             self.model.train()
             if own:
                 put_weights(self.model, own)
 
+    def rest(self) -> None:
+        """The end of the training: the model is handed back for use."""
+        self.model.eval()
+        if not is_divided(self.model):
+            self.model.cpu()
+
+    def _usable(self) -> Model:
+        if not is_divided(self.model) and self.team.device.type == "cpu":
+            return self.model
+        weights = whole(weights_of(self.model), keep=self.team.main)
+        if self.model.recipe is None or not self.team.main:
+            return self.model
+        with undisturbed():
+            twin: Model = self.model.recipe.build(*self.model.sizes)
+        put_weights(twin, weights)
+        return twin.eval()
+
     def state(self) -> State:
-        """Weights, optimiser, schedule and average."""
+        """Weights, optimiser, schedule and average; all processes ask, and the main one has them."""
         kept = {} if self.average is None else self.average.tensors()
         tensors = {f"model.{name}": each for name, each in weights_of(self.model).items()}
         tensors |= {f"optimiser.{name}": each for name, each in optimiser_tensors(self.optimiser).items()}
         tensors |= {f"average.{name}": each for name, each in kept.items()}
-        return State(tensors, {"number": self.number, "schedule": self.schedule.state()})
+        values = {"number": self.number, "schedule": self.schedule.state()}
+        return State(whole(tensors, keep=self.team.main), values)
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
         put_weights(self.model, state.under("model"))
         restore_optimiser(self.optimiser, state.under("optimiser"))
         if self.average is not None:
-            self.average.restore(state.under("average"))
+            self.average.restore(self._as_kept(state.under("average")))
         self.schedule.restore(state.values["schedule"])
         self.number = state.values["number"]
 
-    def _own_batches(self) -> Iterator[Batch]:
-        """One batch of as many as there are processes. Each reads all of them, so that all stand at one place."""
-        count, place = self.accelerator.num_processes, self.accelerator.process_index
-        while len(turn := list(islice(self.batches, count))) == count:
-            yield turn[place]
-
-    def _total(self, number: int | float) -> float:
-        """The sum over all processes."""
-        return self.accelerator.reduce(torch.tensor(number, dtype=torch.float64), "sum").item()
+    def _as_kept(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The tensors of an average, each placed as the weight that its name ends with."""
+        weights, found = weights_of(self.model), {}
+        for key, each in tensors.items():
+            names = [name for name in weights if f".{key}".endswith(f".{name}")]
+            found[key] = placed(each, weights[max(names, key=len)]) if names else each
+        return found
 
     def _clipped(self) -> float:
         """Cut the gradient to its greatest length; how long it was."""
-        norm = float(self.accelerator.clip_grad_norm_(self.model.parameters(), self.settings.clip or math.inf))
+        found = nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip or math.inf)
+        norm = float(whole({"norm": found}, keep=True)["norm"])
         if not math.isfinite(norm):
             raise TrainingError(
                 f"update {self.number}: the gradient is not a finite number ({norm}).",
                 hint='Lower rate, set clip or a warm-up in [train.schedule], or write precision = "fp32".',
             )
         return norm
+
+
+def _first(batch: Batch) -> Batch:
+    """The first pair of a batch, as a batch."""
+    alone = share_of(batch, 0, len(batch.target.mask))
+    return batch if alone is None else alone

@@ -33,7 +33,8 @@ def fit(
             spent = time.monotonic() - began
             left = None if seconds is None else max(0.0, seconds - spent)
             tell(Step(learner.number, spent, done.surprise, pieces / spent, done.rate, done.norm, left))
-            if (seconds is not None and spent >= seconds) or learner.number == steps:
+            # The clocks of many processes differ, and they must end together.
+            if (seconds is not None and learner.team.greatest(spent) >= seconds) or learner.number == steps:
                 break
-    model.eval()
+    learner.rest()
     return learner.number

@@ -28,6 +28,8 @@ def use_bf16(precision: Literal["auto", "fp32", "bf16"]) -> bool:
     """Whether products shall be made in bf16; asks the machine where that matters."""
     if precision == "fp32":
         return False
+    if torch.cuda.is_available():
+        return torch.cuda.is_bf16_supported(including_emulation=False)
     gain = bf16_gain()
     if precision == "bf16" and not gain:
         raise TrainingError(

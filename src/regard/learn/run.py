@@ -6,6 +6,8 @@ run(model, batches, settings, Place(Path("runs/de-en")), budget=Budget(minutes=3
 
 from __future__ import annotations
 
+from signal import Signals
+
 from regard.errors import Interrupted, ModelError, UsageError
 from regard.learn.course import Budget, Course, Stream, Validate
 from regard.learn.events import Outcome, Tell, quiet
@@ -13,7 +15,8 @@ from regard.learn.learner import flushing
 from regard.learn.place import Place
 from regard.learn.schedule import Schedule
 from regard.learn.settings import Standard
-from regard.learn.stop import stopping
+from regard.learn.stop import Stop, stopping
+from regard.learn.team import Team
 from regard.model import Model
 
 
@@ -30,9 +33,12 @@ def run(
 ) -> Outcome:
     """Train until the budget or the patience ends; the best weights are then in `best/`, the last in `last/`.
 
-    The model itself keeps the last weights as they were trained. With one process, fp32 and a budget of steps,
-    the same model, batches, settings, seed and machine give the same weights, bit for bit, however often the
+    The model itself keeps the last weights as they were trained. With fp32 and a budget of steps, the same model,
+    batches, settings, seed, machine and number of processes give the same weights, bit for bit, however often the
     run was killed and resumed.
+
+    Many processes that a launcher started all call this with the same arguments. Only the main one writes, validates
+    and tells; all return the outcome, or raise.
 
     Args:
         batches: what to learn from.
@@ -42,24 +48,32 @@ def run(
         seed: of dropout and all other draws; the first weights are the caller's.
         tell: hears every step, validation and save.
     """
-    _check(model, settings, budget, validate)
-    course = Course(model, batches, settings, place, budget=budget, validate=validate, seed=seed, tell=tell)
-    with stopping() as stop, flushing(), course.opened():
-        while True:
-            if course.should_validate():
-                course.judge()
-                course.save()
-            if (reason := course.over()) is not None:
-                return course.finish(reason)
-            course.advance()
-            asked = course.learner.agree(stop.asked)
-            if asked is not None or course.should_save():
-                course.save()
-            if asked is not None:
-                raise Interrupted(
-                    f"{asked}: stopped after update {course.learner.number}; the state is in {place.folder}.",
-                    hint="Go on with --resume (in Python resume=True).",
-                )
+    team = Team()
+    team.each(lambda: _check(model, settings, budget, validate))
+    with team.linked():
+        course = Course(model, batches, settings, place, budget=budget, validate=validate, seed=seed, tell=tell)
+        with stopping() as stop, flushing(), course.opened():
+            return _to_the_end(course, stop)
+
+
+def _to_the_end(course: Course, stop: Stop) -> Outcome:
+    """Update after update, until the course is over or somebody asks to stop."""
+    while True:
+        if course.should_validate():
+            course.judge()
+            course.save()
+        if (reason := course.over()) is not None:
+            return course.finish(reason)
+        course.advance()
+        asked = int(course.team.greatest(stop.asked))  # one process asked is all asked
+        if asked or course.should_save():
+            course.save()
+        if asked:
+            raise Interrupted(
+                f"{Signals(asked).name}: stopped after update {course.learner.number}; the state is in "
+                f"{course.place.folder}.",
+                hint="Go on with --resume (in Python resume=True).",
+            )
 
 
 def _check(model: Model, settings: Standard, budget: Budget, validate: Validate | None) -> None:

@@ -15,8 +15,11 @@ from regard.types import Count, Positive, Probability, Share, Whole
 
 AtLeastZero = Annotated[float, Ge(0)]
 Flat = dict[str, Any]  # dotted key -> plain value
-# They decide when a run looks, saves and stops, and not which weights it has at a given update.
-FREE = ("patience", "metric", "validate_steps", "validate_minutes", "save_steps", "save_minutes", "log", "tensorboard")
+# They decide when a run looks, saves and stops and what lies where, not which weights it has at a given update.
+FREE = (
+    *("patience", "metric", "validate_steps", "validate_minutes", "save_steps", "save_minutes", "log", "tensorboard"),
+    "shard",
+)
 
 
 @part("train", "standard")
@@ -59,6 +62,7 @@ class Standard:
         save_minutes: minutes from one save to the next; 0 for never.
         log: updates from one line of the log to the next.
         tensorboard: write TensorBoard events beside the log.
+        shard: of many processes, each keeps only a part of every weight, gradient and moment (FSDP).
     """
 
     rate: Positive = 1e-3
@@ -95,6 +99,7 @@ class Standard:
     save_minutes: AtLeastZero = 5.0
     log: Count = 50
     tensorboard: bool = True
+    shard: bool = False
 
     def own_share(self, number: int) -> float:
         """How often update `number` feeds the model's own piece instead of the right one."""

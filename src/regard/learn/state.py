@@ -24,6 +24,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn, optim
 
 from regard.errors import ModelError
+from regard.learn.spread import placed
 
 FORMAT = 1
 
@@ -96,7 +97,7 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Write weights into a model, in place."""
     for name, each in weights_of(model).items():
-        each.copy_(weights[name])
+        each.copy_(placed(weights[name], each))
 
 
 def optimiser_tensors(optimiser: optim.Optimizer) -> dict[str, Tensor]:
@@ -113,9 +114,10 @@ def optimiser_tensors(optimiser: optim.Optimizer) -> dict[str, Tensor]:
 def restore_optimiser(optimiser: optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
     """Put back what `optimiser_tensors` gave."""
     kept: dict[int, dict[str, Tensor]] = {}
+    weights = [each for group in optimiser.param_groups for each in group["params"]]
     for key, each in tensors.items():
         number, _, name = key.partition(".")
-        kept.setdefault(int(number), {})[name] = each
+        kept.setdefault(int(number), {})[name] = placed(each, weights[int(number)])
     optimiser.load_state_dict({"state": kept, "param_groups": optimiser.state_dict()["param_groups"]})
 
 
@@ -123,12 +125,17 @@ def randomness() -> State:
     """Where the random numbers of PyTorch, Python and NumPy stand."""
     name, keys, *rest = np.random.get_state(legacy=True)
     numpy = [str(name), np.asarray(keys).tolist(), *rest]
-    return State({"torch": torch.get_rng_state()}, {"python": random.getstate(), "numpy": numpy})
+    tensors = {"torch": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        tensors["cuda"] = torch.cuda.get_rng_state()
+    return State(tensors, {"python": random.getstate(), "numpy": numpy})
 
 
 def set_randomness(state: State) -> None:
     """Go on with the random numbers of a state."""
     torch.set_rng_state(state.tensors["torch"])
+    if torch.cuda.is_available() and "cuda" in state.tensors:
+        torch.cuda.set_rng_state(state.tensors["cuda"])
     version, numbers, gauss = state.values["python"]
     random.setstate((version, tuple(numbers), gauss))
     name, keys, *rest = state.values["numpy"]

@@ -14,23 +14,26 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @dataclass
 class Stop:
-    """Whether somebody asked to stop, and how."""
+    """Whether somebody asked to stop: the number of the signal, or 0."""
 
-    asked: str | None = None
+    asked: int = 0
 
 
 @contextmanager
 def stopping() -> Iterator[Stop]:
-    """Inside, Ctrl-C and a polite kill are noted instead of obeyed; the second Ctrl-C is obeyed at once."""
+    """Inside, Ctrl-C and a polite kill are noted instead of obeyed; whatever comes after a Ctrl-C is obeyed at once.
+
+    A launcher hands on the second Ctrl-C as a kill. Two kills are one: a cluster and a launcher both send theirs.
+    """
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():  # only there can signals be caught
         yield stop
         return
 
     def note(number: int, frame: FrameType | None) -> None:
-        if stop.asked is not None and number == signal.SIGINT:
+        if stop.asked and signal.SIGINT in (stop.asked, number):
             raise KeyboardInterrupt
-        stop.asked = signal.Signals(number).name
+        stop.asked = number
 
     before = {number: signal.signal(number, note) for number in SIGNALS}
     try:
