@@ -5,7 +5,7 @@ import json
 import pytest
 
 import regard
-from regard.errors import MissingData
+from regard.errors import MissingData, UsageError
 from regard.evaluate import corpus_links
 
 TINY = [
@@ -84,3 +84,9 @@ def test_links_that_are_asked_for_and_not_there(folder, tmp_path):
         trained(folder, tmp_path / "run", "train.guide=links")
     assert 'guide = "reference"' in str(raised.value.hint)
     assert not (tmp_path / "run").exists()
+
+
+def test_one_table_needs_one_tokenizer(tmp_path):
+    """Where numbers mean other pieces on each side, sharing vectors would learn nonsense in silence."""
+    with pytest.raises(UsageError, match="share = true needs one tokenizer"):
+        regard.train("transformer", data="copy", out=tmp_path / "run", steps=1, settings=["train.joint=no"], size=20)

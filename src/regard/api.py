@@ -15,7 +15,7 @@ from regard.data.check import check
 from regard.data.corpus import Corpus, column
 from regard.data.example import Example
 from regard.data.tokenizer import Tokenizer, train_pair
-from regard.errors import ModelError, RegardError
+from regard.errors import ModelError, RegardError, UsageError
 from regard.evaluate import bleu, choose_heads, chrf, exact_match, read_links
 from regard.evaluate.corpus_links import held_out_links, training_links
 from regard.learn.course import Budget
@@ -25,6 +25,7 @@ from regard.learn.loss import sequence_loss
 from regard.learn.place import Place
 from regard.learn.run import run
 from regard.learn.settings import Standard
+from regard.learn.team import Team
 from regard.model import Model, save
 from regard.recipe import Recipe, resolve
 from regard.record import FILE as ALIGNER_FILE
@@ -38,9 +39,17 @@ EXAM = 500  # pairs of the validation split that are decoded each time
 Say = Callable[[str], None]
 
 
-def load(folder: str | Path) -> Translator:
-    """The model of a model folder, or the best one of a run folder, ready for use."""
-    return Translator.load(folder)
+def _silent(line: str) -> None:
+    """Say nothing: of many processes, the main one does."""
+
+
+def load(folder: str | Path, engine: str | None = None, threads: int | None = None) -> Translator:
+    """The model of a model folder, the best one of a run folder, or an exported one, ready for use.
+
+    The folder says which engine runs it (`regard export` writes folders for others than PyTorch); `engine` insists on
+    one. `threads` is how many may compute; without it, as many as PyTorch takes.
+    """
+    return Translator.load(folder, engine, threads)
 
 
 def train(
@@ -57,7 +66,7 @@ def train(
     settings: Sequence[str] = (),
     size: int | None = None,
     tell: Tell = quiet,
-    say: Say = lambda line: None,
+    say: Say = _silent,
 ) -> Translator:
     """Train a recipe on a corpus in the run folder `out`; the best model comes back, ready for use.
 
@@ -69,26 +78,36 @@ def train(
         settings: changes of the recipe, as `-s` takes them: `["train.rate=0.002"]`.
         size: how many pairs a built-in corpus shall draw.
         tell: hears every step, validation and save; `say` hears notes in words.
+
+    Many processes that a launcher started call this alike, train as one, and all have the model.
     """
-    resolved, place = resolve(recipe, settings), Path(out)
-    corpus = _opened(data, source, target, size, seed, say)
+    team, place = Team(), Path(out)
+    resolved, say = team.each(lambda: resolve(recipe, settings)), say if team.main else _silent
+    corpus = team.first(lambda: Corpus.open(data, source=source, target=target, size=size, seed=seed))
+    team.alone(lambda: _check(corpus, say))
     lessons: Standard = resolved.train()
-    pair = _kept(place) if resume else _tokenizers(corpus, lessons)
+    _check_share(resolved, lessons)
+    pair = team.alone(lambda: _kept(place) if resume else _tokenizers(corpus, lessons))
     torch.manual_seed(seed)
-    model = resolved.build(len(pair[0]), len(pair[1]))
+    model = team.each(lambda: resolved.build(len(pair[0]), len(pair[1])))
     say(f"{_parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")
-    batches = _batches(_lessons_of(corpus, pair, lessons, say), pair, lessons, seed)
+    batches = _batches(team.first(lambda: _lessons_of(corpus, pair, lessons, say)), pair, lessons, seed)
     files = {SOURCE_FILE: pair[0].backend.to_str(), TARGET_FILE: pair[1].backend.to_str()}
     exam = Exam(corpus, *pair) if "val" in corpus.splits else None
     home, budget = Place(place, resume, files), Budget(minutes, steps)
     outcome = run(model, batches, lessons, home, budget=budget, validate=exam, seed=seed, tell=tell)
     say(f"stopped by {outcome.reason} after {outcome.number:,} updates; {batches.tally}")
-    best = Translator.load(place)
-    aligner = _chosen_heads(best, corpus, say)
-    if aligner is not None:
-        files = {**files, ALIGNER_FILE: json.dumps(aligner.to_json(), indent=2, ensure_ascii=False) + "\n"}
-    _describe(best, place / "best", files, resolved, corpus, outcome)
+    team.alone(lambda: _complete(home, resolved, corpus, outcome, say))
     return Translator.load(place)
+
+
+def _check_share(recipe: Recipe, lessons: Standard) -> None:
+    """One table of vectors for both sides means nothing where a number is another piece on each side."""
+    if recipe.model.settings["share"] and lessons.joint != "yes":
+        raise UsageError(
+            f'share = true needs one tokenizer for both sides; found train.joint = "{lessons.joint}".',
+            hint='Write train.joint = "yes", or share = false.',
+        )
 
 
 def _tokenizers(corpus: Corpus, lessons: Standard) -> tuple[Tokenizer, Tokenizer]:
@@ -147,13 +166,11 @@ def _chosen_heads(best: Translator, corpus: Corpus, say: Say) -> Aligner | None:
     return found
 
 
-def _opened(data: str | Path, source: str | None, target: str | None, size: int | None, seed: int, say: Say) -> Corpus:
-    """The corpus, checked: errors stop, doubts are told."""
-    corpus = Corpus.open(data, source=source, target=target, size=size, seed=seed)
+def _check(corpus: Corpus, say: Say) -> None:
+    """Errors of the corpus stop, doubts are told."""
     report = check(corpus)
     report.stop_on_errors()
     say(str(report))
-    return corpus
 
 
 def _kept(place: Path) -> tuple[Tokenizer, Tokenizer]:
@@ -212,10 +229,13 @@ class Exam:
         return f"{head}\n{draw(found.alignment.matrix[:-1], labels, found.alignment.target[:-1])}\n"
 
 
-def _describe(
-    best: Translator, folder: Path, files: dict[str, str], recipe: Recipe, corpus: Corpus, outcome: Outcome
-) -> None:
-    """Add scores and a card to the model folder."""
+def _complete(home: Place, recipe: Recipe, corpus: Corpus, outcome: Outcome, say: Say) -> None:
+    """Add to the best model where its alignments are read, its scores and a card."""
+    best = Translator.load(home.folder)
+    aligner = _chosen_heads(best, corpus, say)
+    files = dict(home.files)
+    if aligner is not None:
+        files[ALIGNER_FILE] = json.dumps(aligner.to_json(), indent=2, ensure_ascii=False) + "\n"
     scores = {"metric": outcome.metric, "best": outcome.best, "updates": outcome.number, "seconds": outcome.seconds}
     card = (
         f"# {recipe.about.title}: {corpus.source} to {corpus.target}\n\n{recipe.about.paper}\n\n"
@@ -225,4 +245,4 @@ def _describe(
         '    import regard\n    model = regard.load("this folder")\n    model.translate("...").text\n\n'
         "Attention is evidence of what the model looked at, not proof of why it wrote what it wrote.\n"
     )
-    save(best.model, folder, {**files, "scores.json": json.dumps(scores, indent=2) + "\n", "README.md": card})
+    save(best.model, home.best, {**files, "scores.json": json.dumps(scores, indent=2) + "\n", "README.md": card})

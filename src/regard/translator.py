@@ -15,12 +15,13 @@ from regard.alignment import END as END_WORD
 from regard.alignment import Alignment
 from regard.data.batches import pad
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
+from regard.engine import MANIFEST, Engine, open_engine
+from regard.engine.pytorch import Torch
 from regard.errors import ModelError, UsageError
 from regard.model import Model
-from regard.model import load as load_model
 from regard.record import FILE as ALIGNER_FILE
 from regard.record import KINDS, Aligner, Layer, Record, Side
-from regard.search import Hypothesis, Options, beam_search, force
+from regard.search import Hypothesis, Options
 from regard.types import Batch
 
 SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
@@ -51,26 +52,51 @@ SILENT = (PAD, START, UNKNOWN)  # pieces that have no text, and are never writte
 class Translator:
     """A trained model as a person uses it.
 
-    `aligner` names the heads that alignments are read from; without one it is the last layer, all heads. `name`
-    stands on pages.
+    `model` is one in memory, or an engine that runs one. `aligner` names the heads that alignments are read from;
+    without one it is the last layer, all heads. `name` stands on pages.
     """
 
     def __init__(
-        self, model: Model, source: Tokenizer, target: Tokenizer, aligner: Aligner | None = None, name: str = ""
+        self,
+        model: Model | Engine,
+        source: Tokenizer,
+        target: Tokenizer,
+        aligner: Aligner | None = None,
+        name: str = "",
     ) -> None:
-        self.model, self.source, self.target = model.eval(), source, target
-        self.aligner, self.name = aligner, name
+        self.engine: Engine
+        if isinstance(model, Model):
+            self.model = model
+        else:
+            self.engine = model
+        self.source, self.target = source, target
+        self.aligner, self.name = self.engine.reader(aligner), name
 
     @classmethod
-    def load(cls, folder: str | Path) -> Translator:
-        """Read a model folder, or the best model of a run folder."""
-        folder = Path(folder)
-        name, inner = folder.absolute().name, folder / "best"
-        if not (folder / "recipe.toml").is_file() and inner.is_dir():
-            folder = inner
-        model = load_model(folder)
-        source, target = Tokenizer.load(folder / SOURCE_FILE), Tokenizer.load(folder / TARGET_FILE)
-        return cls(model, source, target, _aligner(folder / ALIGNER_FILE), name)
+    def load(cls, folder: str | Path, engine: str | None = None, threads: int | None = None) -> Translator:
+        """Read a model folder, the best model of a run folder, or an exported folder.
+
+        The folder itself says which engine runs it; `engine` insists on one. `threads` is how many may compute.
+        """
+        home = model_home(folder)
+        opened = open_engine(home, engine, threads)
+        source, target = Tokenizer.load(home / SOURCE_FILE), Tokenizer.load(home / TARGET_FILE)
+        return cls(opened, source, target, read_aligner(home), Path(folder).absolute().name)
+
+    @property
+    def model(self) -> Model:
+        """The model itself, for those who look inside it; an exported one has none."""
+        if not isinstance(self.engine, Torch):
+            raise UsageError(
+                f"{self.name or 'this model'} is an exported model, which cannot be looked into: "
+                "it tells what was looked at in the source, and no more.",
+                hint="Use the model folder that it was exported from.",
+            )
+        return self.engine.model
+
+    @model.setter
+    def model(self, model: Model) -> None:
+        self.engine = Torch(model)
 
     @overload
     def translate(self, lines: str, *, beam: int = 5, nbest: int = 1, max_length: int = 200) -> Translation: ...
@@ -98,7 +124,7 @@ class Translator:
         for rows in _batches([len(each) for each in pieces], tokens):
             source = pad([[*pieces[row].ids, END] for row in rows])
             chosen = replace(options, prefix=[options.prefix[row] for row in rows]) if options.prefix else options
-            outputs = beam_search(self.model, source, chosen, start=START, end=END, record=record)
+            outputs = self.engine.search(source, chosen, record=record)
             for row, hypotheses in zip(rows, outputs, strict=True):
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
         return found
@@ -139,7 +165,7 @@ class Translator:
                 pad([[*asked[row].ids, END] for row in rows]),
                 pad([[START, *wanted[row].ids, END] for row in rows]),
             )
-            for row, forced in zip(rows, force(self.model, batch, record=record), strict=True):
+            for row, forced in zip(rows, self.engine.force(batch, record=record), strict=True):
                 found[row] = self._told(asked[row], wanted[row], forced)
         return [each for each in found if each is not None]
 
@@ -147,17 +173,15 @@ class Translator:
         """Everything looked at while `target` (or the translation) is written: all kinds of attention, every head."""
         from regard.show.watch import watch
 
-        asked = self.source.encode(source)
+        model, asked = self.model, self.source.encode(source)
         if target is None:
-            best = beam_search(
-                self.model, pad([[*asked.ids, END]]), Options(beam=beam, avoid=SILENT), start=START, end=END
-            )
+            best = self.engine.search(pad([[*asked.ids, END]]), Options(beam=beam, avoid=SILENT), record=False)
             wanted = self.target.read(best[0][0].ids)
         else:
             wanted = self.target.encode(target)
         pair = Batch(pad([[*asked.ids, END]]), pad([[START, *wanted.ids, END]]))
-        with watch(self.model) as seen:
-            force(self.model, pair)
+        with watch(model) as seen:
+            self.engine.force(pair, record=False)
         layers = [
             Layer(kind, layer, _columns(kind, seen.weights(kind, layer)[0].float()))
             for kind in KINDS
@@ -183,8 +207,16 @@ class Translator:
         return Record(_side(self.source, source), _side(self.target, target), layers, aligner, self.name)
 
 
-def _aligner(path: Path) -> Aligner | None:
+def model_home(folder: str | Path) -> Path:
+    """Where the model of a folder lies: in itself, or in the best/ of a run."""
+    folder = Path(folder)
+    is_model = any((folder / name).is_file() for name in ("recipe.toml", MANIFEST))
+    return folder / "best" if not is_model and (folder / "best").is_dir() else folder
+
+
+def read_aligner(folder: Path) -> Aligner | None:
     """The heads that were chosen for a model, if any were."""
+    path = folder / ALIGNER_FILE
     if not path.is_file():
         return None
     try:

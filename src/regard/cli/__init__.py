@@ -13,7 +13,20 @@ from typing import Annotated
 
 import typer
 
-from regard.cli import align, compare, data, evaluate, parts, quickstart, recipe, show, systems, train, translate
+from regard.cli import (
+    align,
+    compare,
+    data,
+    evaluate,
+    export,
+    parts,
+    quickstart,
+    recipe,
+    show,
+    systems,
+    train,
+    translate,
+)
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -37,6 +50,7 @@ app.command("align")(align.align)
 app.command("show")(show.show)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
+app.command("export")(export.export)
 
 
 def _print_version(wanted: bool) -> bool:

@@ -20,7 +20,7 @@ LONGEST = 1000  # source pieces; what comes after them is not translated, and th
 
 
 def translate(
-    model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
+    model: Annotated[Path, typer.Argument(help="A model folder, a run folder, or an exported folder.")],
     file: Annotated[
         Path | None, typer.Argument(help="A text file, a sentence a line. Without it, standard input.")
     ] = None,
@@ -35,6 +35,11 @@ def translate(
     ] = "text",
     max_length: Annotated[int, typer.Option(min=1, help="The most pieces an output may have.")] = 200,
     alpha: Annotated[float, typer.Option(help="Length penalty (Wu et al. 2016); 0 is none.")] = 0.6,
+    engine: Annotated[
+        Literal["torch", "ctranslate2", "onnx"] | None,
+        typer.Option(help="What runs the model; else what the folder is for."),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute; else all cores.")] = None,
 ) -> None:
     """Translate standard input (or a file) to standard output, a line a sentence.
 
@@ -49,7 +54,7 @@ def translate(
 
     if alignments == "soft" and form == "text":
         raise UsageError("soft alignments are matrices, which a line of text cannot hold.", hint="Add --format jsonl.")
-    translator = Translator.load(model)
+    translator = Translator.load(model, engine, threads)
     options = Options(beam=max(beam, nbest), nbest=nbest, max_length=max_length, alpha=alpha)
     record = alignments != "none" or form == "jsonl"
     number = 0

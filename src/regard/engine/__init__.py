@@ -1,0 +1,88 @@
+"""Engines: what runs a model. Padded source ids and options in, hypotheses out; text is the translator's affair.
+
+pytorch         the model itself, every part there is
+ctranslate2     a folder that `regard export --to ctranslate2` wrote
+onnx            a folder that `regard export --to onnx` wrote
+
+To add one: a file with `open_folder(folder, threads)` that gives an `Engine`, and its line in `ENGINES`. An exported
+folder names its engine in `export.json`; a folder without that file is a model folder, which PyTorch runs.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from regard.errors import ModelError, UnknownName, UsageError
+from regard.record import Aligner
+from regard.search import Hypothesis, Options
+from regard.types import Batch, Padded
+
+MANIFEST = "export.json"
+OWN = "torch"
+ENGINES = {  # a module is imported when its engine is asked for
+    OWN: "regard.engine.pytorch",
+    "ctranslate2": "regard.engine.ctranslate2",
+    "onnx": "regard.engine.onnx",
+}
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """What every engine offers. Sources end with the end; targets are framed by start and end, as in every batch."""
+
+    def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
+        """The best outputs of each sentence, best first; `record` keeps what they looked at."""
+        ...
+
+    def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
+        """Given outputs as if they had been found."""
+        ...
+
+    def reader(self, aligner: Aligner | None) -> Aligner | None:
+        """The heads that align, as they are to be found in what this engine records."""
+        ...
+
+
+def open_engine(folder: Path, name: str | None = None, threads: int | None = None) -> Engine:
+    """The engine of a folder: the one it was exported for, or PyTorch. `name` insists on one."""
+    found = engine_of(folder)
+    if name is not None and name not in ENGINES:
+        raise UnknownName("engine", name, ENGINES)
+    if name is not None and name != found:
+        raise UsageError(f"{folder} is a folder for the engine {found}; asked for {name}.", hint=_instead(found, name))
+    return import_module(ENGINES[found]).open_folder(folder, threads)
+
+
+def engine_of(folder: Path) -> str:
+    """The engine that a folder is for."""
+    if not (folder / MANIFEST).is_file():
+        return OWN
+    name = str(read_manifest(folder).get("engine", ""))
+    if name not in ENGINES:
+        raise ModelError(
+            f"{folder / MANIFEST}: expected an engine of {', '.join(ENGINES)}; found '{name}'.",
+            hint="It may have been exported by a newer Regard: install that, or export the model again.",
+        )
+    return name
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What an export says of itself."""
+    try:
+        told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{folder / MANIFEST}: expected JSON; {error}.", hint="Export the model again.") from error
+    if not isinstance(told, dict):
+        raise ModelError(f"{folder / MANIFEST}: expected a JSON object; found {str(told)[:80]}.")
+    return told
+
+
+def _instead(found: str, name: str) -> str:
+    if name == OWN:
+        return "Give the model folder that it was exported from."
+    if found == OWN:
+        return f"Export it first, and give what was exported: regard export MODEL --to {name} --out DIR"
+    return f"Leave the engine out, or export the model again: regard export MODEL --to {name} --out DIR"

@@ -1,0 +1,46 @@
+"""Opening an exported folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.engine.ctranslate2.manifest import Manifest
+from regard.engine.ctranslate2.search import CTranslate2
+from regard.errors import ModelError
+
+
+def open_folder(folder: Path, threads: int | None = None) -> CTranslate2:
+    """The engine of an exported folder; each of `threads` (else of PyTorch's) translates sentences of its own."""
+    backend = library()
+    manifest = Manifest.read(folder)
+    names = [_names(folder, side) for side in ("source", "target")]
+    try:
+        opened = backend.Translator(
+            str(folder), device="cpu", inter_threads=threads or torch.get_num_threads(), intra_threads=1
+        )
+    except (RuntimeError, ValueError) as error:
+        raise ModelError(f"{folder}: CTranslate2 cannot read it: {error}", hint="Export the model again.") from error
+    return CTranslate2(opened, manifest, (names[0], names[1]))
+
+
+def library() -> Any:
+    """The package, or how to get it."""
+    try:
+        import ctranslate2
+    except ImportError as error:
+        raise ModelError(
+            "the engine ctranslate2 needs the package of that name.", hint="pip install 'regard[export]'"
+        ) from error
+    return ctranslate2
+
+
+def _names(folder: Path, side: str) -> list[str]:
+    """What CTranslate2 calls the pieces of a side, by their ids."""
+    for path in (folder / f"{side}_vocabulary.json", folder / "shared_vocabulary.json"):
+        if path.is_file():
+            return [str(name) for name in json.loads(path.read_text(encoding="utf-8"))]
+    raise ModelError(f"{folder} has no vocabulary for its {side}.", hint="Export the model again.")

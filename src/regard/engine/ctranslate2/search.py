@@ -1,0 +1,245 @@
+"""CTranslate2 behind the same door: it searches and looks, we number the pieces, rank the outputs and read the links.
+
+Its search is a beam too, with differences that are met here, or told:
+
+- An output is ranked by likelihood / |Y|^alpha. We take all that its beam has found, undo that, and rank by our own lp.
+- It knows one longest output for a batch, and stops there without an end. We let it write one piece more and cut each
+  output at its own limit; what was cut, or begun by force, is scored again, with its end.
+- When an output ends, another takes its place in the beam; ours leaves it empty. A beam of one finds the same in both,
+  a wider one may find another output.
+- What may not be written it takes out before the softmax, so that likelihoods are a little higher than ours where a
+  model gives such pieces a chance.
+- A source of nothing but its end it passes over: the output is empty.
+
+Letters: H heads (one: the mean of those that align), T pieces and the end, S source pieces and the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from regard.data.tokenizer import END
+from regard.engine.ctranslate2.manifest import Carried, Manifest
+from regard.errors import ShapeError, UsageError
+from regard.record import Aligner
+from regard.search import Hypothesis, Options, length_penalty
+from regard.search.rules import Rules
+from regard.types import Batch, Padded
+
+if TYPE_CHECKING:
+    import ctranslate2
+
+Rows = Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """An output as it was found; its likelihood is None where it has to be scored again."""
+
+    ids: tuple[int, ...]
+    likelihood: float | None
+    weights: tuple[Float[Tensor, "1 T S"], ...]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A search for some lines: the most pieces that the output of each may have, and what holds for all."""
+
+    lines: list[list[str]]
+    limits: list[int]
+    options: Options
+    record: bool
+
+    def only(self, rows: list[int]) -> _Asked:
+        """The same for some of the lines."""
+        prefix = [self.options.prefix[row] for row in rows] if self.options.prefix else ()
+        lines, limits = [self.lines[row] for row in rows], [self.limits[row] for row in rows]
+        return _Asked(lines, limits, replace(self.options, prefix=prefix), self.record)
+
+
+class CTranslate2:
+    """An exported model."""
+
+    def __init__(self, backend: ctranslate2.Translator, manifest: Manifest, names: tuple[list[str], list[str]]) -> None:
+        self.backend, self.manifest = backend, manifest
+        self.source_names, self.target_names = names
+        self.numbers = {name: number for number, name in enumerate(self.target_names)}
+
+    def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
+        """Its beam search, ranked as ours; `record` keeps the mean of the heads that align."""
+        if not len(source.mask):
+            return []
+        _check_options(options)
+        limits = Rules(options, source.lengths, size=len(self.target_names), end=END).limits.tolist()
+        self._check_room(int(source.lengths.max()), max(limits) + 1)
+        lines = _lines(source, self.source_names)
+        asked = _Asked(lines, limits, options, record)
+        drafts = self._found(asked, max(limits))
+        # One limit for all would let a sentence be searched further beside a longer one than by itself.
+        for limit in sorted(set(limits))[:-1]:
+            rows = [row for row, some in enumerate(drafts) if limits[row] == limit and _reached(some, limit, options)]
+            again = self._found(asked.only(rows), limit) if rows else []
+            for row, some in zip(rows, again, strict=True):
+                drafts[row] = some
+        return self._ranked(lines, drafts, options)
+
+    def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
+        """Given outputs: scored in one pass; what they look at is told only while they are written, piece by piece."""
+        if not len(batch.target.mask):
+            return []
+        if not isinstance(batch.source, Padded):
+            raise UsageError("the engine ctranslate2 reads text; these sources are images.")
+        self._check_room(int(batch.source.lengths.max()), int(batch.target.lengths.max()) - 1)
+        lines = _lines(batch.source, self.source_names)
+        targets = [
+            tuple(row[1 : length - 1])
+            for row, length in zip(batch.target.data.tolist(), batch.target.lengths.tolist(), strict=True)
+        ]
+        looked = self._looked(lines, targets) if record else [()] * len(lines)
+        likelihoods = self._likelihoods(lines, targets)
+        return [
+            _hypothesis(ids, likelihood, weights, Options())
+            for ids, likelihood, weights in zip(targets, likelihoods, looked, strict=True)
+        ]
+
+    def reader(self, aligner: Aligner | None) -> Aligner:
+        """The heads that align are the one row that is recorded."""
+        shape = (self.manifest.layers, self.manifest.heads)
+        origin = (aligner or Aligner.default(shape[0])).within(*shape)
+        return Carried("cross", 0, shift=origin.shift, origin=str(origin))
+
+    def _found(self, asked: _Asked, limit: int) -> list[list[_Draft]]:
+        """Search all lines to one limit; the drafts of each, cut at its own."""
+        options = asked.options
+        shortlist = self.manifest.shortlist > 0 and not options.prefix
+        results = self.backend.translate_batch(
+            asked.lines,
+            [self._written(prefix) for prefix in options.prefix] or None,
+            beam_size=options.beam,
+            num_hypotheses=options.beam,
+            length_penalty=options.alpha,
+            min_decoding_length=options.min_length,
+            max_decoding_length=limit + 1,
+            no_repeat_ngram_size=options.no_repeat,
+            suppress_sequences=[[self.target_names[piece]] for piece in options.avoid] or None,
+            use_vmap=shortlist,
+            return_scores=True,
+            return_attention=asked.record,
+            # Sentences of a batch share their candidates: together they would have many, and not each its own.
+            **(self._always(asked.lines) | ({"max_batch_size": 1} if shortlist else {})),
+        )
+        first = self._first(asked.lines) if asked.record else [None] * len(asked.lines)
+        return [self._drafts(*each, options) for each in zip(results, first, asked.limits, strict=True)]
+
+    def _first(self, lines: list[list[str]]) -> list[Rows | None]:
+        """What the first step of each line looks at, whatever it then writes.
+
+        Asked for apart, since in a beam CTranslate2 gives the first steps of a batch to the wrong sentences (4.8.4).
+        """
+        found = self.backend.translate_batch(
+            lines, beam_size=1, max_decoding_length=1, return_attention=True, **self._always(lines)
+        )
+        return [result.attention[0] for result in found]
+
+    def _always(self, lines: list[list[str]]) -> dict[str, Any]:
+        """What is asked for in every call: whole sources, shared out among the threads, and the end as a piece."""
+        together = -(-len(lines) // self.backend.num_translators)
+        return {"max_input_length": 0, "max_batch_size": together, "return_end_token": True}
+
+    def _written(self, ids: Sequence[int]) -> list[str]:
+        return [self.target_names[piece] for piece in ids]
+
+    def _drafts(self, result: Any, first: Rows | None, limit: int, options: Options) -> list[_Draft]:
+        """Each different output that was found, cut where it is too long."""
+        found: dict[tuple[int, ...], _Draft] = {}
+        for number, names in enumerate(result.hypotheses):
+            ended = names[-1:] == [self.target_names[END]]
+            ids = tuple(self.numbers[name] for name in (names[:-1] if ended else names))
+            # Its score is the sum divided by |Y| ^ alpha; a forced beginning counts nothing in the sum.
+            known = ended and len(ids) <= limit and not options.prefix
+            likelihood = result.scores[number] * len(names) ** options.alpha if known else None
+            ids = ids[:limit]
+            # The step after the last piece looked the same whether it wrote the end or went on.
+            rows = () if first is None else (_weights([*first, *result.attention[number][1:]], len(ids)),)
+            found.setdefault(ids, _Draft(ids, likelihood, rows))
+        return list(found.values())
+
+    def _ranked(self, lines: list[list[str]], drafts: list[list[_Draft]], options: Options) -> list[list[Hypothesis]]:
+        """The best drafts of each line by our own score, once the likelihoods that some lack are found, in one go."""
+        lacking = [(row, each) for row, some in enumerate(drafts) for each in some if each.likelihood is None]
+        scored = iter(self._likelihoods([lines[row] for row, _ in lacking], [each.ids for _, each in lacking]))
+        found = []
+        for some in drafts:
+            values = [next(scored) if each.likelihood is None else each.likelihood for each in some]
+            told = [
+                _hypothesis(each.ids, value, each.weights, options) for each, value in zip(some, values, strict=True)
+            ]
+            found.append(sorted(told, key=lambda each: -each.score)[: options.nbest])
+        return found
+
+    def _likelihoods(self, lines: list[list[str]], targets: Sequence[Sequence[int]]) -> list[float]:
+        """The log-likelihood of each target and its end."""
+        if not lines:
+            return []
+        given = {"max_input_length": 0, "max_batch_size": self._always(lines)["max_batch_size"]}
+        found = self.backend.score_batch(lines, [self._written(target) for target in targets], **given)
+        return [float(sum(each.log_probs)) for each in found]
+
+    def _looked(
+        self, lines: list[list[str]], targets: Sequence[Sequence[int]]
+    ) -> list[tuple[Float[Tensor, "1 T S"], ...]]:
+        """What each target and its end look at: they are given as a beginning that leaves nothing to write."""
+        results = self.backend.translate_batch(
+            lines,
+            [self._written([*target, END]) for target in targets],
+            beam_size=1,
+            max_decoding_length=max(map(len, targets)) + 1,
+            return_attention=True,
+            **self._always(lines),
+        )
+        return [(_weights(result.attention[0], len(target)),) for result, target in zip(results, targets, strict=True)]
+
+    def _check_room(self, source: int, target: int) -> None:
+        """Refuse what is longer than the positions that were exported."""
+        for side, length, longest in zip(("source", "target"), (source, target), self.manifest.positions, strict=True):
+            if length > longest:
+                raise ShapeError(
+                    f"this exported model knows {longest:,} positions of a {side}; one was to have up to {length:,}.",
+                    hint="Cut the sentence." if side == "source" else f"Write max_length = {longest - 1} or less.",
+                )
+
+
+def _check_options(options: Options) -> None:
+    if options.beta:
+        raise UsageError(
+            "the coverage penalty counts what all heads look at; the engine ctranslate2 knows the aligning ones alone.",
+            hint="Write beta = 0, or translate with the model folder that was exported.",
+        )
+
+
+def _lines(source: Padded, names: Sequence[str]) -> list[list[str]]:
+    lengths = source.lengths.tolist()
+    return [[names[piece] for piece in row[:length]] for row, length in zip(source.data.tolist(), lengths, strict=True)]
+
+
+def _weights(rows: Rows, pieces: int) -> Float[Tensor, "1 T S"]:
+    """The rows of the pieces and of the end, as those of one head."""
+    if not rows or len(rows[0]) == 1:  # a source of nothing but its end is passed over, and has one place to look at
+        return torch.ones(1, pieces + 1, 1)
+    return torch.tensor(rows[: pieces + 1]).unsqueeze(0)
+
+
+def _reached(drafts: list[_Draft], limit: int, options: Options) -> bool:
+    """Has a sentence come to its limit in a beam? (Greedy search comes there by one way only.)"""
+    return options.beam > 1 and any(len(each.ids) >= limit for each in drafts)
+
+
+def _hypothesis(ids: tuple[int, ...], likelihood: float, weights: tuple[Tensor, ...], options: Options) -> Hypothesis:
+    penalty = float(length_penalty(torch.tensor([len(ids) + 1]), options.alpha))
+    return Hypothesis(ids, likelihood / penalty, likelihood, weights)

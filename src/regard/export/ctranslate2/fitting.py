@@ -1,0 +1,100 @@
+"""Which models CTranslate2 can express: Transformers of our own parts with plain attention. Told all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from regard.attend.attention import Attention
+from regard.attend.choice import Soft
+from regard.attend.heads import Heads
+from regard.attend.scope import Causal, Global
+from regard.attend.score import Dot, ScaledDot
+from regard.embed.position import Learned, Sinusoid
+from regard.embed.tokens import Tokens
+from regard.encode.transformer import TransformerEncoder
+from regard.errors import ModelError
+from regard.model import Model
+from regard.predict.transformer import TransformerDecoder
+from regard.predict.words import Linear, Tied
+from regard.record import Aligner
+from regard.registry import KINDS, names
+
+HINT = "Use the model as it is (regard translate MODEL runs every part there is), or export it --to onnx."
+
+
+def check_expressible(model: Model, aligner: Aligner | None = None) -> None:
+    """Refuse a model that CTranslate2 cannot run, naming every part that is in the way."""
+    problems = dict.fromkeys(_problems(model, aligner))  # what every layer has in common is told once
+    if problems:
+        told = "\n".join(f"  {each}" for each in problems)
+        raise ModelError(f"CTranslate2 cannot express this model:\n{told}", hint=HINT)
+
+
+def _problems(model: Model, aligner: Aligner | None) -> Iterator[str]:
+    """What is in the way. A subclass may do anything, so only the very classes count."""
+    if type(model.encode) is not TransformerEncoder:
+        yield _expected("encode", "transformer", model.encode)
+    if type(model.predict) is not TransformerDecoder:
+        yield _expected("predict", "transformer", model.predict)
+    if type(model.encode) is not TransformerEncoder or type(model.predict) is not TransformerDecoder:
+        return
+    yield from _embeds("embed", model.embed)
+    yield from _embeds("predict.embed", model.predict.embed)
+    for layer in model.encode.layers:
+        yield from _attends("encode.attend", layer.attend, (Global,))
+    for layer in model.predict.layers:
+        # The decoder itself hides the future, so that both scopes are the same here.
+        yield from _attends("predict.self_attend", layer.self_attend, (Global, Causal))
+        yield from _attends("attend", layer.attend, (Global,))
+    yield from _counts(model)
+    readout = model.predict.readout
+    if type(readout) is not Linear and not (type(readout) is Tied and type(readout.fit) is nn.Identity):
+        yield _expected("predict.readout", "linear or tied, without a fit between", readout)
+    if aligner is not None and aligner.kind != "cross":
+        yield f"alignment.json: expected heads of cross attention; found {aligner.kind}."
+
+
+def _embeds(key: str, embed: Any) -> Iterator[str]:
+    if type(embed) is not Tokens:
+        yield _expected(key, "tokens", embed)
+    elif type(embed.position) not in (Sinusoid, Learned, type(None)):
+        yield _expected(f"{key}.position", "sinusoid, learned or none", embed.position)
+
+
+def _attends(key: str, attend: Any, scopes: tuple[type, ...]) -> Iterator[str]:
+    if type(attend) is not Heads:
+        yield _expected(key, "heads", attend)
+    elif type(attend.attend) is not Attention:
+        yield _expected(f"{key}.attend", "attention", attend.attend)
+    else:
+        inner = attend.attend
+        if type(inner.score) not in (ScaledDot, Dot):
+            yield _expected(f"{key}.attend.score", "scaled_dot or dot", inner.score)
+        if type(inner.scope) not in scopes:
+            yield _expected(f"{key}.attend.scope", "global", inner.scope)
+        if type(inner.choice) is not Soft:
+            yield _expected(f"{key}.attend.choice", "soft", inner.choice)
+
+
+def _counts(model: Model) -> Iterator[str]:
+    """CTranslate2 knows one number of heads for the encoder and one for the decoder."""
+    sides = {"encode": ("attend",), "predict": ("self_attend", "attend")}
+    for side, asked in sides.items():
+        attends = [getattr(layer, name) for layer in getattr(model, side).layers for name in asked]
+        counts = sorted({each.heads for each in attends if isinstance(each, Heads)})
+        if len(counts) > 1:
+            places = "[predict.self_attend] and [attend]" if side == "predict" else "[encode.attend]"
+            yield f"{places}: expected one number of heads; found {' and '.join(map(str, counts))}."
+
+
+def _expected(key: str, wanted: str, found: Any) -> str:
+    return f"{key}: expected {wanted}; found {_name(found)}."
+
+
+def _name(found: Any) -> str:
+    """The name that a recipe knows a part by, or that of its class."""
+    known = (name for kind in KINDS for name, cls in names(kind).items() if cls is type(found))
+    return next(known, type(found).__name__)

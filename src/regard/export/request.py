@@ -1,0 +1,102 @@
+"""What every export is asked, begins with and tells, whatever the engine."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from regard.data.corpus import Corpus
+from regard.engine import MANIFEST
+from regard.errors import ModelError, UnknownName, UsageError
+from regard.export.agreement import Agreement, made_up_lines
+from regard.record import FILE as ALIGNER_FILE
+from regard.translator import SOURCE_FILE, TARGET_FILE, Translator, model_home
+
+Quantization = Literal[
+    "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16", "float32"
+]
+FULL = "float32"
+KEPT = (SOURCE_FILE, TARGET_FILE, ALIGNER_FILE, "scores.json", "README.md")  # of the model folder, where it has them
+FEWEST = 0.8  # of the outputs of real sentences that quantising should leave as they were
+SAMPLE = 200  # sentences that a corpus gives to the check
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How to export.
+
+    quantization: how weights are kept; "float32" keeps them as they are.
+    lines: sentences to check with; without them those of `corpus`, or made-up ones.
+    corpus: where real sentences can be found.
+    shortlist: score only so many target pieces for each source piece, learnt from `corpus`; 0 scores all.
+    force: replace a folder that is no export of ours.
+    """
+
+    quantization: str = "int8"
+    lines: Sequence[str] = ()
+    corpus: Corpus | None = None
+    shortlist: int = 0
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        if self.quantization not in get_args(Quantization):
+            raise UnknownName("quantization", self.quantization, get_args(Quantization))
+        if self.shortlist and self.corpus is None:
+            raise UsageError("a shortlist is learnt from a corpus, and none was given.", hint="Add --data.")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What came of it: where it is, its bytes and the model's, and how far it agrees with the model."""
+
+    folder: Path
+    size: int
+    before: int
+    converted: Agreement
+    quantized: Agreement
+
+
+def open_model(model: str | Path) -> tuple[Path, Translator]:
+    """Where the model lies, and the model, whose files must belong together."""
+    home = model_home(model)
+    if (home / MANIFEST).is_file():
+        raise UsageError(f"{home} is itself an export.", hint="Export the model folder that it came from.")
+    ours = Translator.load(home)
+    sizes = (len(ours.source), len(ours.target))
+    if ours.model.sizes != sizes:
+        raise ModelError(
+            f"expected tokenizers of {ours.model.sizes[0]:,} and {ours.model.sizes[1]:,} pieces, as the model has; "
+            f"found {sizes[0]:,} and {sizes[1]:,}.",
+            hint="The files belong to different models: copy the model folder again, whole.",
+        )
+    return home, ours
+
+
+def keep(home: Path, folder: Path, names: Sequence[str] = KEPT) -> None:
+    """Copy the files that stay as they are, where the model has them."""
+    for name in names:
+        if (home / name).is_file():
+            shutil.copy(home / name, folder / name)
+
+
+def lines_to_check(ours: Translator, wish: Wish) -> tuple[list[str], bool]:
+    """The sentences to check with, and whether they are anybody's language."""
+    given = [line for line in wish.lines if line.strip()]
+    if wish.corpus is not None:
+        split = wish.corpus.split("val" if "val" in wish.corpus.splits else "train")
+        given += [line for line in split.select(range(min(SAMPLE, len(split))))["source"] if line.strip()]
+    if wish.lines and not given:
+        raise UsageError("the sample has no sentence in it.", hint="Give a text file with a sentence a line.")
+    return given or made_up_lines(ours.source), bool(given)
+
+
+def warn_of_loss(found: Agreement, real: bool, say: Say) -> None:
+    """Say where quantising cost much, or where nobody can know."""
+    if not real:
+        say("The sentences were made up of random pieces: give real ones (--sample FILE) to see what quantising costs.")
+    elif found.outputs < FEWEST:
+        say(f"Warning: quantising changed more than {1 - FEWEST:.0%} of the outputs. Consider --quantization {FULL}.")
