@@ -10,7 +10,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.errors import ModelError, UsageError
 from regard.model import save
 from regard.record import Aligner
-from regard.search import Options
+from regard.search import Hypothesis, Options
 from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
 from small import model, overrides
 
@@ -193,3 +193,16 @@ def test_heads_of_another_model_are_refused(tokenizers):
     ours = many_heads(tokenizers, Aligner("cross", 5, (1,)))
     with pytest.raises(ModelError, match="2 layers of 4 heads; found layer 6, head 2"):
         ours.align(LINES[0], OTHERS[0])
+
+
+def test_an_output_without_a_word_aligns_with_its_end_alone(tokenizers):
+    """A piece that is no letter by itself, the middle of one or a space, belongs to no word."""
+    ours = translator(tokenizers)
+    target = tokenizers[1]
+    blank = next(each for each in range(4, len(target)) if not target.words(target.read((each,))))
+    asked, written = tokenizers[0].encode(LINES[0]), target.read((blank,))
+    weights = torch.rand(1, len(written.pieces) + 1, len(asked.pieces) + 1).softmax(-1)
+    found = ours._told(asked, written, Hypothesis((blank,), -1.0, -1.0, (weights,)))
+    assert found.alignment.target == (END,)
+    assert found.alignment.links() == []
+    assert found.alignment.matrix.sum() == pytest.approx(1.0, abs=1e-5)

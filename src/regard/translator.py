@@ -241,7 +241,8 @@ def _words(tokenizer: Tokenizer, pieces: Pieces) -> tuple[list[str], list[int]]:
     """The words of a line and its end, and the word of each of its pieces, the end included."""
     spans = tokenizer.words(pieces)
     words = [pieces.text[start:end] for start, end in spans]
-    return [*words, END_WORD], [*tokenizer.piece_to_word(pieces, spans), len(words)]
+    # Pieces without a word among them (white space alone) have none to belong to but the end.
+    return [*words, END_WORD], [*(max(0, word) for word in tokenizer.piece_to_word(pieces, spans)), len(words)]
 
 
 def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

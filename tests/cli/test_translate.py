@@ -1,6 +1,7 @@
 """train, translate, align and evaluate, from end to end on the copy task, as a person would type them."""
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -48,6 +49,20 @@ def test_translate_is_a_filter(run):
     assert done.exit_code == 0, done.output
     assert done.stdout.count("\n") == 3
     assert done.stdout.split("\n")[1] == ""
+
+
+def test_ctrl_c_while_waiting_for_a_line(run):
+    """A person at the keyboard leaves with Ctrl-C: 130, and no dying words."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "regard", "translate", str(run), "--beam", "1"],
+        **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE),
+    ) as asked:
+        asked.stdin.write(b"a b c\n")
+        asked.stdin.flush()
+        assert asked.stdout.readline().endswith(b"\n")  # it has answered, and waits for more
+        asked.send_signal(signal.SIGINT)
+        assert asked.wait(60) == 130
+        assert b"Fatal" not in asked.stderr.read()
 
 
 def test_translate_a_file_with_links(run, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,12 +17,20 @@ TOGETHER = 256  # lines handed on at once when they come fast; a slow writer get
 def read_lines(path: Path | None) -> Iterator[list[str]]:
     """The lines of a file, or of standard input, in groups: whatever has come by the time it is asked for."""
     if path is None or str(path) == "-":
-        yield from _grouped(sys.stdin.buffer, "standard input")
+        yield from _grouped(_standard_input(), "standard input")
         return
     if not path.is_file():
         raise MissingData(f"{path} is not a file.", hint="Give a text file, or pipe text into the command.")
     with path.open("rb") as file:
         yield from _grouped(file, str(path))
+
+
+def _standard_input() -> Iterable[bytes]:
+    """A reader of our own: at its end Python takes that of `sys.stdin`, and dies where a thread still waits in it."""
+    try:
+        return os.fdopen(sys.stdin.fileno(), "rb", closefd=False)
+    except (OSError, ValueError):  # no real file, as in a test or a notebook
+        return sys.stdin.buffer
 
 
 def _grouped(file: Iterable[bytes], name: str) -> Iterator[list[str]]:
