@@ -1,22 +1,35 @@
-"""`regard translate MODEL [FILE]`: a filter, one line in and one line out."""
+"""`regard translate MODEL [FILE]`: a filter, one line in and one line out, on one machine or on many."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from regard.cli.lines import read_lines, write_line
+from regard.cli.lines import read_lines
 
 if TYPE_CHECKING:
-    from regard.search import Options
-    from regard.translator import Translation, Translator
+    from regard.blocks import Block, Written
+    from regard.filter import Filter
 
-LONGEST = 1000  # source pieces; what comes after them is not translated, and that is said
+    Turn = Callable[[Iterable[Block]], Iterator[Written]]
+
+RAY = "ray"
+Alignments = Annotated[
+    Literal["none", "hard", "soft"],
+    typer.Option(help="Add word links (hard: 0-0 1-2; soft: a matrix, with --format jsonl)."),
+]
+Form = Annotated[Literal["text", "jsonl"], typer.Option("--format", help="Plain lines, or one JSON object a line.")]
+EngineName = Annotated[
+    Literal["torch", "ctranslate2", "onnx", "ray"] | None,
+    typer.Option(help="What runs the model; else what the folder is for. ray: that, in many processes."),
+]
 
 
 def translate(
@@ -26,20 +39,16 @@ def translate(
     ] = None,
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
     nbest: Annotated[int, typer.Option(min=1, help="How many outputs are printed for each line.")] = 1,
-    alignments: Annotated[
-        Literal["none", "hard", "soft"],
-        typer.Option(help="Add word links (hard: 0-0 1-2; soft: a matrix, with --format jsonl)."),
-    ] = "none",
-    form: Annotated[
-        Literal["text", "jsonl"], typer.Option("--format", help="Plain lines, or one JSON object a line.")
-    ] = "text",
+    alignments: Alignments = "none",
+    form: Form = "text",
     max_length: Annotated[int, typer.Option(min=1, help="The most pieces an output may have.")] = 200,
     alpha: Annotated[float, typer.Option(help="Length penalty (Wu et al. 2016); 0 is none.")] = 0.6,
-    engine: Annotated[
-        Literal["torch", "ctranslate2", "onnx"] | None,
-        typer.Option(help="What runs the model; else what the folder is for."),
-    ] = None,
+    engine: EngineName = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute; else all cores.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="With ray: how many processes; else one a core.")] = None,
+    address: Annotated[
+        str | None, typer.Option(help="With ray: a running cluster (auto finds it); else this machine's cores.")
+    ] = None,
 ) -> None:
     """Translate standard input (or a file) to standard output, a line a sentence.
 
@@ -48,59 +57,45 @@ def translate(
 
     Example: echo "Ein Mann liest ein Buch." | regard translate runs/de-en
     """
+    from regard.blocks import numbered
     from regard.errors import UsageError
+    from regard.filter import Filter
     from regard.search import Options
-    from regard.translator import Translator
 
     if alignments == "soft" and form == "text":
         raise UsageError("soft alignments are matrices, which a line of text cannot hold.", hint="Add --format jsonl.")
-    translator = Translator.load(model, engine, threads)
+    if engine != RAY and (workers or address):
+        raise UsageError("--workers and --address are for a cluster.", hint="Add --engine ray, or leave them out.")
     options = Options(beam=max(beam, nbest), nbest=nbest, max_length=max_length, alpha=alpha)
-    record = alignments != "none" or form == "jsonl"
-    number = 0
-    for lines in read_lines(file):
-        for found in _translated(translator, lines, options, record, number):
-            number += 1
-            for each in found:
-                write_line(_told(each, alignments, form, number if nbest > 1 else None))
-        sys.stdout.flush()
+    job = Filter(model, options, alignments, form, None if engine == RAY else engine, threads)
+    out = sys.stdout.buffer
+    with _across(job, workers, address) if engine == RAY else _here(job) as turn:
+        for written in turn(numbered(read_lines(file))):
+            for note in written.notes:
+                typer.echo(note, err=True)
+            out.write("".join(f"{line}\n" for line in written.lines).encode("utf-8"))
+            out.flush()
 
 
-def _translated(
-    translator: Translator, lines: list[str], options: Options, record: bool, before: int
-) -> Iterator[list[Translation]]:
-    """One list of outputs for each line; an empty line has an empty output, an over-long one is cut and told."""
-    from regard.translator import NOTHING
-
-    cut = [_cut(translator, line, before + number) for number, line in enumerate(lines, 1)]
-    real = [row for row, line in enumerate(cut) if line.strip()]
-    found = dict(zip(real, translator.search([cut[row] for row in real], options, record=record), strict=True))
-    return (found.get(row, [NOTHING]) for row in range(len(lines)))
+@contextmanager
+def _here(job: Filter) -> Iterator[Turn]:
+    """Blocks are translated in this process."""
+    yield partial(map, job.open())
 
 
-def _cut(translator: Translator, line: str, number: int) -> str:
-    pieces = translator.source.encode(line) if len(line) > LONGEST else None
-    if pieces is None or len(pieces) <= LONGEST:
-        return line
-    typer.echo(f"line {number} has {len(pieces):,} pieces; only the first {LONGEST:,} are translated.", err=True)
-    return line[: pieces.spans[LONGEST - 1][1]]
+@contextmanager
+def _across(job: Filter, workers: int | None, address: str | None) -> Iterator[Turn]:
+    """Blocks are spread over a cluster, for as long as it is needed."""
+    from regard.cluster import connect, share, spread
+
+    with connect(address) as nodes:
+        shared = share(nodes, workers, job.threads)
+        # A worker may stand in another folder than this process, and has not read the files of --parts.
+        there = replace(job, model=job.model.absolute(), threads=shared.threads, parts=_own_parts())
+        yield lambda blocks: spread(there, blocks, shared, partial(typer.echo, err=True))
 
 
-def _told(found: Translation, alignments: str, form: str, number: int | None) -> str:
-    """One output as a line."""
-    if form == "text":
-        links = f"\t{found.alignment.pharaoh() if found.alignment else ''}" if alignments == "hard" else ""
-        return ("" if number is None else f"{number}\t") + found.text + links
-    told: dict[str, object] = {
-        "text": found.text,
-        "score": round(found.score, 4),
-        "likelihood": round(found.likelihood, 4),
-    }
-    if number is not None:
-        told["line"] = number
-    if alignments != "none" and found.alignment is not None:
-        told |= {"source": found.alignment.source, "target": found.alignment.target, "links": found.alignment.links()}
-        told["note"] = found.alignment.note
-    if alignments == "soft" and found.alignment is not None:
-        told["matrix"] = [[round(weight, 4) for weight in row] for row in found.alignment.matrix.tolist()]
-    return json.dumps(told, ensure_ascii=False)
+def _own_parts() -> tuple[Path, ...]:
+    """The files of --parts, as `load_file` of the registry left them."""
+    loaded = [module for name, module in sys.modules.items() if name.startswith("regard_parts_")]
+    return tuple(Path(module.__file__).absolute() for module in loaded if module.__file__)

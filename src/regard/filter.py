@@ -1,0 +1,81 @@
+"""What `regard translate` makes of a block of lines, in this process or in one of many."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from regard.blocks import Block, Written
+from regard.registry import load_file
+from regard.search import Options
+from regard.translator import NOTHING, Translation, Translator
+
+LONGEST = 1000  # source pieces; what comes after them is not translated, and that is said
+
+
+@dataclass(frozen=True)
+class Filter:
+    """How lines are translated and written. It travels to where that is done, and is opened there.
+
+    model: a folder, as `Translator.load` takes it.  parts: files that register parts of the user's own.
+    """
+
+    model: Path
+    options: Options
+    alignments: Literal["none", "hard", "soft"] = "none"
+    form: Literal["text", "jsonl"] = "text"
+    engine: str | None = None
+    threads: int | None = None
+    parts: tuple[Path, ...] = ()
+
+    def open(self) -> Callable[[Block], Written]:
+        """Load the model: what turns blocks into output."""
+        for path in self.parts:
+            load_file(path)
+        return partial(self.write, Translator.load(self.model, self.engine, self.threads))
+
+    def write(self, translator: Translator, block: Block) -> Written:
+        """The output of a block: an empty line has an empty one, an over-long line is cut and told."""
+        notes: list[str] = []
+        cut = [_cut(translator, line, block.before + place, notes) for place, line in enumerate(block.lines, 1)]
+        real = [row for row, line in enumerate(cut) if line.strip()]
+        record = self.alignments != "none" or self.form == "jsonl"
+        outputs = translator.search([cut[row] for row in real], self.options, record=record)
+        found = dict(zip(real, outputs, strict=True))
+        lines = [
+            self._told(each, block.before + row + 1).replace("\n", " ")
+            for row in range(len(cut))
+            for each in found.get(row, [NOTHING])
+        ]
+        return Written(lines, notes)
+
+    def _told(self, found: Translation, number: int) -> str:
+        """One output as a line; where there are several for each line of input, with its number."""
+        many = self.options.nbest > 1
+        if self.form == "text":
+            links = f"\t{found.alignment.pharaoh() if found.alignment else ''}" if self.alignments == "hard" else ""
+            return (f"{number}\t" if many else "") + found.text + links
+        told: dict[str, object] = {
+            "text": found.text,
+            "score": round(found.score, 4),
+            "likelihood": round(found.likelihood, 4),
+        }
+        if many:
+            told["line"] = number
+        if self.alignments != "none" and (seen := found.alignment) is not None:
+            told |= {"source": seen.source, "target": seen.target, "links": seen.links(), "note": seen.note}
+            if self.alignments == "soft":
+                told["matrix"] = [[round(weight, 4) for weight in row] for row in seen.matrix.tolist()]
+        return json.dumps(told, ensure_ascii=False)
+
+
+def _cut(translator: Translator, line: str, number: int, notes: list[str]) -> str:
+    pieces = translator.source.encode(line) if len(line) > LONGEST else None
+    if pieces is None or len(pieces) <= LONGEST:
+        return line
+    notes.append(f"line {number} has {len(pieces):,} pieces; only the first {LONGEST:,} are translated.")
+    return line[: pieces.spans[LONGEST - 1][1]]
