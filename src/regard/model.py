@@ -111,14 +111,14 @@ def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = Non
         for name, text in (files or {}).items():
             (fresh / name).write_text(text, encoding="utf-8")
         for path in (*fresh.iterdir(), fresh):
-            _settle(path)
+            settle(path)
         _swap(fresh, folder)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
 
 
-def _settle(path: Path) -> None:
+def settle(path: Path) -> None:
     """Readable for all, and on the disk: after a power cut, a name may be there before its content."""
     path.chmod(0o755 if path.is_dir() else 0o644)
     handle = os.open(path, os.O_RDONLY)

@@ -20,11 +20,10 @@ from torch import Tensor, nn
 
 from regard.data.tokenizer import END, START
 from regard.engine import MANIFEST, read_manifest
+from regard.engine.pytorch import Searched
 from regard.errors import ModelError, ShapeError, UsageError
 from regard.model import Model
-from regard.record import Aligner
-from regard.search import Hypothesis, Options, beam_search, force
-from regard.types import Attended, Batch, Grid, Memory, Padded, State, Stepped, Taught
+from regard.types import Attended, Grid, Memory, Padded, State, Stepped, Taught
 
 if TYPE_CHECKING:
     import numpy as np
@@ -178,23 +177,8 @@ class Writer(nn.Module):
         return Taught(torch.stack([one.logits for one in done], 1), looked)
 
 
-class Onnx:
+class Onnx(Searched):
     """An exported model."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-
-    def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
-        """Beam search."""
-        return beam_search(self.model, source, options, start=START, end=END, record=record)
-
-    def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
-        """The model is made to write the targets."""
-        return force(self.model, batch, record=record)
-
-    def reader(self, aligner: Aligner | None) -> Aligner | None:
-        """All layers and heads that look at the source are recorded, so they are where the model has them."""
-        return aligner
 
 
 def open_folder(folder: Path, threads: int | None = None) -> Onnx:

@@ -13,11 +13,11 @@ from regard.search import Hypothesis, Options, beam_search, force
 from regard.types import Batch, Padded
 
 
-class Torch:
-    """A model in memory."""
+class Searched:
+    """A model that our own search steps through, whatever computes its steps."""
 
     def __init__(self, model: Model) -> None:
-        self.model = model.eval()
+        self.model = model
 
     def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
         """Beam search."""
@@ -28,8 +28,15 @@ class Torch:
         return force(self.model, batch, record=record)
 
     def reader(self, aligner: Aligner | None) -> Aligner | None:
-        """All layers and heads are recorded, so they are where the model has them."""
+        """All layers and heads that look at the source are recorded, so they are where the model has them."""
         return aligner
+
+
+class Torch(Searched):
+    """A model in memory, which can be looked into."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model.eval())
 
 
 def open_folder(folder: Path, threads: int | None = None) -> Torch:

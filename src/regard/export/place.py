@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from regard.engine import MANIFEST
 from regard.errors import UsageError
+from regard.model import settle
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def fresh_folder(folder: Path, *, source: Path, force: bool = False) -> Iterator
     try:
         yield fresh
         for path in (*fresh.iterdir(), fresh):
-            _settle(path)
+            settle(path)
         _swap(fresh, folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -42,16 +42,6 @@ def _check_place(folder: Path, source: Path, force: bool) -> None:
         raise UsageError(
             f"{folder} is not empty, and no export of ours.", hint="Give another folder, or --force to replace it."
         )
-
-
-def _settle(path: Path) -> None:
-    """Readable for all, and on the disk before its name is."""
-    path.chmod(0o755 if path.is_dir() else 0o644)
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _swap(fresh: Path, folder: Path) -> None:
