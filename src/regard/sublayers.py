@@ -9,6 +9,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from regard.drop import drop
+
 Norm = Literal["before", "after"]
 
 
@@ -23,7 +25,7 @@ class FeedForward(nn.Module):
 
     def forward(self, rows: Float[Tensor, "B S D"]) -> Float[Tensor, "B S D"]:
         """Wider, cut at zero, and back."""
-        return self.narrow(F.dropout(F.relu(self.widen(rows)), self.dropout, self.training))
+        return self.narrow(drop(F.relu(self.widen(rows)), self.dropout, self.training))
 
 
 class Residual(nn.Module):
@@ -36,5 +38,5 @@ class Residual(nn.Module):
     def forward(self, rows: Float[Tensor, "B S D"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "B S D"]:
         """The sublayer with its skip."""
         if self.before:
-            return rows + F.dropout(sublayer(self.norm(rows)), self.dropout, self.training)
-        return self.norm(rows + F.dropout(sublayer(rows), self.dropout, self.training))
+            return rows + drop(sublayer(self.norm(rows)), self.dropout, self.training)
+        return self.norm(rows + drop(sublayer(rows), self.dropout, self.training))

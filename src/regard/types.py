@@ -17,6 +17,7 @@ import torch
 from annotated_types import Ge, Gt, Le, Lt
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 Count = Annotated[int, Gt(0)]
 Whole = Annotated[int, Ge(0)]
@@ -211,10 +212,21 @@ class Stepped:
 
 @dataclass(frozen=True)
 class Taught:
-    """All steps of a decoder at once, given the right pieces; `looked` by layer, each with T queries."""
+    """All steps of a decoder at once, given the right pieces; `looked` by layer, each with T queries.
 
-    logits: Float[Tensor, "B T V"]
+    The scores are made when someone asks for them, from `rows` and the vocabulary's `table` and `bias`: a loss can
+    do with less than all of them at once. Without a table the rows are the scores.
+    """
+
+    rows: Float[Tensor, "B T F"]
     looked: tuple[Attended, ...] = ()
+    table: Float[Tensor, "V F"] | None = None
+    bias: Float[Tensor, " V"] | None = None
+
+    @cached_property
+    def logits(self) -> Float[Tensor, "B T V"]:
+        """The score of every piece at every step."""
+        return self.rows if self.table is None else F.linear(self.rows, self.table, self.bias)
 
 
 @dataclass(frozen=True)

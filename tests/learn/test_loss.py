@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from regard.learn.forcing import mixed
-from regard.learn.loss import sequence_loss, surprises
+from regard.learn.loss import sequence_loss
 from regard.learn.settings import Standard
+from regard.learn.surprise import surprises
 from small import DECODERS, batch, model, overrides
 
 

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from regard.attend.choice import Choice
 from regard.attend.scope import Scope, View
 from regard.attend.score import Score
+from regard.drop import drop
 from regard.errors import ShapeError, UsageError
 from regard.listen import Looked, heard, tell
 from regard.registry import Maker, find, maker, part
@@ -217,7 +218,7 @@ class Attention(nn.Module):
         return Attended(context, lambda: self.choice(self.score(query, prepared.keys), allowed))
 
     def _drop(self, weights: Tensor) -> Tensor:
-        return F.dropout(weights, self.dropout, self.training)
+        return drop(weights, self.dropout, self.training)
 
 
 def _rows(gates: Tensor | None) -> Tensor | None:

@@ -6,8 +6,8 @@ import math
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from regard.drop import drop
 from regard.registry import Maker, part
 from regard.types import Count, Padded, Positive, Share
 
@@ -49,7 +49,7 @@ class Tokens(nn.Module):
         found = self.table(ids) * self.factor
         if self.position is not None:
             found = found + self.position(start, ids.shape[1])
-        return F.dropout(found, self.dropout, self.training)
+        return drop(found, self.dropout, self.training)
 
     def forward(self, source: Padded) -> Padded:
         """Embed a batch; the mask stays."""

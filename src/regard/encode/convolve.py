@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard import masks
+from regard.drop import drop
 from regard.errors import ShapeError
 from regard.registry import part
 from regard.types import Count, Memory, Padded, Share, Whole, Widths
@@ -22,7 +23,7 @@ class GatedConvolution(nn.Module):
 
     def forward(self, states: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> Float[Tensor, "B S D"]:
         """Padding is set to zero before every layer, so that it looks like the end of the sentence."""
-        rows = F.dropout(self.norm(states), self.dropout, self.training) * mask.unsqueeze(-1)
+        rows = drop(self.norm(states), self.dropout, self.training) * mask.unsqueeze(-1)
         return states + F.glu(self.convolve(rows.mT).mT)
 
 

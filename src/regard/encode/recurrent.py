@@ -11,10 +11,10 @@ from typing import Literal
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard import masks
+from regard.drop import drop
 from regard.errors import ShapeError
 from regard.registry import part
 from regard.types import Count, Memory, Padded, Recurrent, Share, Widths
@@ -119,7 +119,7 @@ class RecurrentEncoder(nn.Module):
         """Read the source; hand on the top layer's states and every layer's last state."""
         states, finals = source.data, []
         for number, layer in enumerate(self.layers):
-            read, final = layer(F.dropout(states, self.dropout, self.training) if number else states, source.mask)
+            read, final = layer(drop(states, self.dropout, self.training) if number else states, source.mask)
             states = read + states if self.residual and number and read.shape == states.shape else read
             finals.append(final)
         last = finals[-1].hidden

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jaxtyping import Float, Int
+import torch
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.nn import functional as F
 
 from regard.learn.forcing import mixed
 from regard.learn.guide import Guide
+from regard.learn.surprise import product_surprises, surprises
 from regard.listen import sides
 from regard.model import Model
 from regard.types import Batch, Taught
@@ -39,28 +40,25 @@ def sequence_loss(
     with sides() as extra:
         taught = Taught(mixed(model, batch, own)) if own else model.teach(batch)
     wanted, real = batch.target.data[:, 1:], batch.target.mask[:, 1:]
-    surprise, goal = surprises(taught.logits.float(), wanted, smoothing)
-    surprise, goal = surprise * real, goal * real
+    plain, goal = _of_pieces(taught, wanted, real, smoothing)
+    surprise = torch.zeros(wanted.shape, dtype=plain.dtype, device=plain.device).masked_scatter(real, plain)
     pieces = count_pieces(batch)
-    total = (extra(-surprise.sum(1)) * len(wanted) + goal.sum()) / pieces
+    total = (extra(-surprise.sum(1)) * len(wanted) + goal) / pieces
     if guide is not None:
         total = total + guide(taught.looked, batch) / pieces
-    return Loss(total, surprise.detach().sum() / pieces, pieces)
+    return Loss(total, surprise.sum() / pieces, pieces)
 
 
-def surprises(
-    logits: Float[Tensor, "B T V"], wanted: Int[Tensor, "B T"], smoothing: float
-) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T"]]:
-    """-log p of each wanted piece, and the same mixed with the mean over the vocabulary (Szegedy 2016, section 7).
-
-    Both come from one pass over the vocabulary, which is the dearest thing in a small model.
-    """
-    if not smoothing:
-        plain = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none").view_as(wanted)
-        return plain, plain
-    chances = F.log_softmax(logits, -1)
-    plain = -chances.gather(-1, wanted.unsqueeze(-1)).squeeze(-1)
-    return plain, (1 - smoothing) * plain - smoothing * chances.mean(-1)
+def _of_pieces(
+    taught: Taught, wanted: Int[Tensor, "B T"], real: Bool[Tensor, "B T"], smoothing: float
+) -> tuple[Float[Tensor, " N"], Float[Tensor, ""]]:
+    """-log p of each real piece, to be reported; and the sum of what is to be minimised."""
+    places = real.flatten().nonzero().squeeze(1)
+    rows, pieces = taught.rows.flatten(0, 1).index_select(0, places), wanted.flatten().index_select(0, places)
+    if taught.table is not None:
+        return product_surprises(rows, taught.table, taught.bias, pieces, smoothing)
+    plain, goal = surprises(rows.float(), pieces, smoothing)
+    return plain.detach(), goal.sum()
 
 
 def count_pieces(batch: Batch) -> int:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Literal
 
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from regard.drop import drop
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required
 from regard.registry import Maker, maker, part
 from regard.types import Attended, Attends, Count, Memory, Recurrent, Share, Widths
@@ -84,7 +84,7 @@ class Google(RecurrentDecoder):
     ) -> tuple[Tensor, tuple[Recurrent, ...]]:
         context, below, after = looked.context[:, 0], bottom.hidden, [bottom]
         for cell, before in zip(list(self.cells)[1:], state.layers[1:], strict=True):
-            read = F.dropout(below, self.dropout, self.training)
+            read = drop(below, self.dropout, self.training)
             after.append(cell(cell.project[0](read) + cell.project[1](context), before))
             below = after[-1].hidden + below if self.residual else after[-1].hidden
         return below, tuple(after)

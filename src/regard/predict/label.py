@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from regard import masks
+from regard.drop import drop
 from regard.predict.recurrent import refused, required
 from regard.registry import Maker, part
 from regard.types import Attended, Count, Labelled, Memory, Share, Widths
@@ -52,7 +52,7 @@ class Label(nn.Module):
     def forward(self, memory: Memory) -> Labelled:
         """The score of each class."""
         vector, looked = self._vector(memory)
-        return Labelled(self.score(F.dropout(vector, self.dropout, self.training)), looked)
+        return Labelled(self.score(drop(vector, self.dropout, self.training)), looked)
 
     def _vector(self, memory: Memory) -> tuple[Float[Tensor, "B W"], tuple[Attended, ...]]:
         if self.pool == "attend":

@@ -13,9 +13,10 @@ from typing import ClassVar
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from regard.drop import drop
 from regard.errors import UsageError
+from regard.predict.words import taught
 from regard.registry import Maker
 from regard.types import (
     Attended,
@@ -83,18 +84,23 @@ class RecurrentDecoder(nn.Module):
             raise TypeError(f"a recurrent decoder steps from its own state, not from {type(state).__name__}")
         words = self.embed.vectors(token.unsqueeze(1), state.step)
         done = self.advance(words[:, 0], self.cells[0].project[0](words)[:, 0], state, None)
-        return Stepped(self._read(done.features), replace(done.state, step=state.step + 1), done.looked)
+        return Stepped(
+            self.readout(self._dropped(done.features)), replace(done.state, step=state.step + 1), done.looked
+        )
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All steps, each given the right previous piece."""
         words = self.embed.vectors(target.data)
         projected = self.cells[0].project[0](words)
         state, done = self.start(memory), []
-        for step in range(target.data.shape[1]):
-            done.append(self.advance(words[:, step], projected[:, step], state, target.mask[:, step]))
+        # Unbound, not picked: the gradient of a pick is as large as what it was picked from.
+        each = zip(words.unbind(1), projected.unbind(1), target.mask.unbind(1), strict=True)
+        for step, (word, product, real) in enumerate(each):
+            done.append(self.advance(word, product, state, real))
             state = replace(done[-1].state, step=step + 1)
         features = torch.stack([one.features for one in done], 1)
-        return Taught(self._read(features), tuple(map(_join, zip(*(one.looked for one in done), strict=True))))
+        looked = tuple(map(_join, zip(*(one.looked for one in done), strict=True)))
+        return taught(self.readout, self._dropped(features), looked)
 
     def ask(self, query: Float[Tensor, "B D"], state: RecurrentState, real: Bool[Tensor, " B"] | None) -> Attended:
         """Look at the memory with one query."""
@@ -107,12 +113,12 @@ class RecurrentDecoder(nn.Module):
         """One step of stacked cells; `projected` is the first layer's projected input."""
         after = [self.cells[0](projected, layers[0])]
         for cell, before in zip(list(self.cells)[1:], layers[1:], strict=True):
-            below = F.dropout(after[-1].hidden, self.dropout, self.training)
+            below = drop(after[-1].hidden, self.dropout, self.training)
             after.append(cell(cell.project[0](below), before))
         return tuple(after)
 
-    def _read(self, features: Tensor) -> Tensor:
-        return self.readout(F.dropout(features, self.dropout, self.training))
+    def _dropped(self, features: Tensor) -> Tensor:
+        return drop(features, self.dropout, self.training)
 
 
 def _join(steps: Sequence[Attended]) -> Attended:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard import masks
 from regard.errors import UsageError
 from regard.predict.recurrent import required
+from regard.predict.words import taught
 from regard.registry import Maker, maker, part
 from regard.sublayers import FeedForward, Norm, Residual
 from regard.types import Attended, Count, Memory, Modules, Padded, Prepared, Share, State, Stepped, Taught, Widths
@@ -141,7 +142,7 @@ class TransformerDecoder(nn.Module):
         allowed = target.mask.unsqueeze(1) & masks.causal(count, count, 0, target.mask.device)
         rows = self.embed.vectors(target.data)
         rows, _, looked = self._through(rows, self.start(memory), allowed, target.mask)
-        return Taught(self.readout(rows), looked)
+        return taught(self.readout, rows, looked)
 
     def _through(
         self, rows: Tensor, state: TransformerState, allowed: Tensor, real: Tensor | None
