@@ -1,12 +1,15 @@
 """Word alignment, side by side in one run: attention, chosen heads, both directions, guided, and statistical aligners.
 
     python benchmarks/align.py de-en --data DIR
-    python benchmarks/align.py de-en --data DIR --forward runs/de-en --backward runs/en-de --guided runs/de-en-guided
+    python benchmarks/align.py de-en --data DIR --prepare runs/text-de-en
+    python benchmarks/align.py de-en --data DIR --forward runs/de-en --backward runs/en-de \\
+        --guided runs/guided-de-en --guided-backward runs/guided-en-de
 
 DIR holds `word_alignment/gold.de-en.tsv.gz` (source, target, links, a tab between them, words parted by spaces) and
-`europarl/train.{de,en}.gz`. Statistical aligners learn from the text, lower-cased and cut into words and punctuation,
-and the gold pairs themselves, of course without their links. Models read the gold sentences as they stand. fast_align
-and eflomal are compared where they can be imported: pip install 'regard[align]'.
+`europarl/{train,dev}.{de,en}.gz`. Statistical aligners learn from the text, lower-cased and cut into words and
+punctuation, and the gold pairs themselves, of course without their links; `--prepare` writes the very same pairs as a
+corpus for models to train on. fast_align and eflomal are compared where they can be imported: pip install
+'regard[align]'.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from regard.symmetrise import symmetrise
 from regard.translator import Translator
 
 WORD = re.compile(r"\w+(?:'(?=\w))?|[^\w\s]")
+MODELS = ("forward", "backward", "guided", "guided_backward")
 JOINED = ("grow-diag-final", "grow-diag-final-and", "intersection")
 Found = Sequence[Sequence[Link]]
 
@@ -61,6 +65,16 @@ def read(data: Path, languages: str, count: int) -> tuple[Pairs, tuple[list[str]
         more = lines(data / "europarl" / f"train.{language}.gz", count)
         both.append([line.lower().split() for line in text] + [words(line) for line in more])
     return Pairs(both[0], both[1], read_links([row[2] for row in rows])), (texts[0], texts[1])
+
+
+def prepare(data: Path, languages: str, pairs: Pairs, folder: Path) -> None:
+    """The pairs as a corpus: train is what the statistical aligners learn from, val the text's dev."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for side, language in zip((pairs.source, pairs.target), languages.split("-"), strict=True):
+        held = [words(line) for line in lines(data / "europarl" / f"dev.{language}.gz")]
+        for split, rows in (("train", side), ("val", held)):
+            text = "".join(f"{' '.join(row)}\n" for row in rows)
+            (folder / f"{split}.{language}").write_text(text, encoding="utf-8")
 
 
 def fast_align(pairs: Pairs) -> Iterator[tuple[str, Found]]:
@@ -127,11 +141,11 @@ def processor() -> float:
 def attention(folders: argparse.Namespace, texts: tuple[list[str], list[str]]) -> Iterator[tuple[str, str, Found]]:
     """What models look at: plain, through the chosen heads, from both directions, guided."""
     chosen = {}
-    for name in ("forward", "backward", "guided"):
+    for name in MODELS:
         if getattr(folders, name) is None:
             continue
         model = Translator.load(getattr(folders, name))
-        given = texts[::-1] if name == "backward" else texts
+        given = texts[::-1] if name.endswith("backward") else texts
         for reading, aligner in (
             ("last layer, mean", None),
             (f"chosen: {str(model.aligner).split(' (')[0]}", model.aligner),
@@ -140,15 +154,15 @@ def attention(folders: argparse.Namespace, texts: tuple[list[str], list[str]]) -
                 continue
             model.aligner = aligner
             found = [alignment.links() for alignment in model.align(*map(list, given))]
-            if name == "backward":
+            if name.endswith("backward"):
                 found = [[(source, target) for target, source in links] for links in found]
             chosen[name] = found  # the chosen heads, where there are any, come last
-            yield f"attention, {name}", reading, found
-    for name in ("forward", "guided"):
-        if {name, "backward"} <= chosen.keys():
+            yield f"attention, {name.replace('_', ' ')}", reading, found
+    for name, there, back in (("both ways", *MODELS[:2]), ("guided, both ways", *MODELS[2:])):
+        if {there, back} <= chosen.keys():
             for method in JOINED:
-                both = zip(chosen[name], chosen["backward"], strict=True)
-                yield f"attention, {name} and backward", method, [symmetrise(*each, method) for each in both]
+                both = zip(chosen[there], chosen[back], strict=True)
+                yield f"attention, {name}", method, [symmetrise(*each, method) for each in both]
 
 
 def main() -> None:
@@ -157,12 +171,17 @@ def main() -> None:
     asked.add_argument("languages", help="such as de-en: the gold set, and which side is the source")
     asked.add_argument("--data", type=Path, required=True)
     asked.add_argument("--pairs", type=int, default=100_000, help="of the text that statistical aligners learn from")
-    for name, about in (("forward", "source to target"), ("backward", "target to source"), ("guided", "guided")):
-        asked.add_argument(f"--{name}", type=Path, help=f"model folder, {about}")
+    for name in MODELS:
+        way = "target to source" if name.endswith("backward") else "source to target"
+        asked.add_argument(f"--{name.replace('_', '-')}", type=Path, help=f"model folder, {way}")
+    asked.add_argument("--prepare", type=Path, metavar="FOLDER", help="write the pairs as a corpus for models, and end")
     asked.add_argument("--only-models", action="store_true", help="leave the statistical aligners out")
     options = asked.parse_args()
     pairs, texts = read(options.data, options.languages, options.pairs)
     print(f"{options.languages}: {len(pairs.gold.sure)} gold pairs, {options.pairs:,} pairs of text")
+    if options.prepare:
+        prepare(options.data, options.languages, pairs, options.prepare)
+        return
 
     def tell(name: str, how: str, found: Found, spent: str = "") -> None:
         score = aer(found, pairs.gold.sure, pairs.gold.possible)

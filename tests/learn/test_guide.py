@@ -74,6 +74,17 @@ def test_the_gradient():
     assert not found[:, :2].any()
 
 
+def test_the_step_after_is_drawn_to_the_piece_it_is_fed():
+    """The same weights one step later, the same links: the same term."""
+    weights, links = torch.rand(2, 3, 5, 7).softmax(-1), torch.rand(2, 5, 7)
+    links[:, -1] = 0  # the end has none
+    pairs = Batch(batch().source, batch().target, links=links)
+    later = weights.roll(1, -2)
+    assert torch.isclose(
+        Guide(0.7, 0, 2)((attended(weights),), pairs), Guide(0.7, 0, 2, after=True)((attended(later),), pairs)
+    )
+
+
 @pytest.mark.parametrize("settings", [overrides("predict", "luong"), TRANSFORMER], ids=["luong", "transformer"])
 def test_the_loss_has_the_term_and_the_report_has_not(settings):
     built, pairs = model(settings), linked(batch())
@@ -106,6 +117,7 @@ def test_which_head_is_guided():
     assert guide_of(model([*TRANSFORMER, "predict.layers=3"]), GUIDED).layer == 1
     chosen = replace(GUIDED, guide_layer=2, guide_head=2, guide_weight=0.7)
     assert guide_of(model(TRANSFORMER), chosen) == Guide(0.7, 1, 1)
+    assert guide_of(model(TRANSFORMER), replace(GUIDED, guide_step="after")) == Guide(0.1, 0, 0, after=True)
 
 
 def test_what_cannot_be_guided():

@@ -10,7 +10,7 @@ import torch
 
 from regard.data.files import cache_folder
 from regard.errors import TrainingError
-from regard.learn import precision
+from regard.learn import precision, surprise
 from regard.learn.learner import Learner
 from regard.learn.settings import Standard
 from small import DECODERS, batch, model, overrides
@@ -85,15 +85,19 @@ def test_the_probe_measures_something(monkeypatch, capsys):
     assert float(capsys.readouterr().out) > 0
 
 
-def test_products_are_half_and_weights_are_whole():
+def test_products_are_half_and_weights_are_whole(monkeypatch):
     ours, theirs = model().recipe.build(31, 37), model().recipe.build(31, 37)
     theirs.load_state_dict(ours.state_dict())
-    seen = []
-    ours.predict.readout.register_forward_hook(lambda module, inputs, output: seen.append(output.dtype))
-    pairs = batch()
+    seen, apply, pairs = [], surprise._Surprise.apply, batch()
+
+    def seeing(rows, table, *rest):
+        seen.append((rows.dtype, table.dtype))
+        return apply(rows, table, *rest)
+
+    monkeypatch.setattr(surprise._Surprise, "apply", seeing)
     half, whole = Learner(ours, Standard(), iter([pairs]), bf16=True), Learner(theirs, Standard(), iter([pairs]))
     one, other = half.update(), whole.update()
-    assert seen == [torch.bfloat16]
+    assert seen == [(torch.bfloat16, torch.bfloat16), (torch.float32, torch.float32)]
     assert one.surprise == pytest.approx(other.surprise, rel=0.02)
     assert all(each.dtype == torch.float32 for each in half.state().tensors.values())
 

@@ -5,9 +5,11 @@ the guided head looks with weights α. The term (Chen et al. 2016) is the cross-
 
     weight · Σ_t Σ_s −A(t, s) log α(t, s) / pieces
 
-Pieces without a link are left alone. In a Transformer one head of one layer is guided and the others stay free, by
-default the first head of the last layer but one (Garg et al. 2019); a recurrent decoder has but one attention. The
-weights are those that the model looks with, so the gradient reaches all that they are made of.
+Pieces without a link are left alone. α(t, ·) is the look of the step that writes t or, for links alone the better
+one, of the step after it, which knows what t is (Chen et al. 2020). In a Transformer one head of one layer is guided
+and the others stay free, by default the first head of the last layer but one (Garg et al. 2019); a recurrent decoder
+has but one attention. The weights are those that the model looks with, so the gradient reaches all that they are made
+of.
 """
 
 from __future__ import annotations
@@ -29,11 +31,12 @@ LEAST = 1e-8  # a weight of zero would cost infinitely much
 
 @dataclass(frozen=True)
 class Guide:
-    """Which head is guided, counted from 0, and how strongly."""
+    """Which head is guided, counted from 0, and how strongly; with `after`, in the step that is fed the piece."""
 
     weight: float
     layer: int
     head: int
+    after: bool = False
 
     def __call__(self, looked: tuple[Attended, ...], batch: Batch) -> Float[Tensor, ""]:
         """The term, summed over the batch's pieces."""
@@ -41,8 +44,10 @@ class Guide:
             raise UsageError(
                 "the training is guided, and its batches carry no links.", hint="Make them with Batches(linked=True)."
             )
-        weights = _of_head(looked[self.layer].weights, self.head)
-        return -self.weight * (batch.links * weights.float().clamp(min=LEAST).log()).sum()
+        weights, links = _of_head(looked[self.layer].weights, self.head), batch.links
+        if self.after:  # every piece but the end, which has no links, is followed by a step
+            weights, links = weights[:, 1:], links[:, :-1]
+        return -self.weight * (links * weights.float().clamp(min=LEAST).log()).sum()
 
 
 def guide_of(model: Model, settings: Standard) -> Guide | None:
@@ -67,7 +72,7 @@ def guide_of(model: Model, settings: Standard) -> Guide | None:
             f"source; asked to guide layer {layer + 1}, head {settings.guide_head}.",
             hint="Change guide_layer and guide_head in [train]; both are counted from 1.",
         )
-    return Guide(settings.guide_weight, layer, settings.guide_head - 1)
+    return Guide(settings.guide_weight, layer, settings.guide_head - 1, settings.guide_step == "after")
 
 
 def head_counts(model: Model) -> list[int]:

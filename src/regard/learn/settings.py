@@ -52,6 +52,8 @@ class Standard:
         guide_weight: how much that counts beside the surprise of a piece.
         guide_layer: the layer that is guided, counted from 1; 0 for the last but one, or the only one.
         guide_head: the head that is guided, counted from 1.
+        guide_step: which look is drawn to a piece's links: of the step "writing" it, or of the one "after", which
+            is fed it and so knows it (not so in Bahdanau's decoder, which asks before it reads).
         average: the mean of the weights that is validated and kept for use; "none" for the weights as they are.
         precision: "fp32"; "bf16" for half-precision products; "auto" for bf16 where this machine gains by it.
         metric: the value of a validation that decides which weights are best; "auto" for the first one.
@@ -89,6 +91,7 @@ class Standard:
     guide_weight: AtLeastZero = 0.1
     guide_layer: Whole = 0
     guide_head: Count = 1
+    guide_step: Literal["writing", "after"] = "writing"
     average: Maker | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     metric: str = "auto"
