@@ -9,9 +9,9 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
+import flatness
 import lookup
 import reversal
-import scale
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +116,6 @@ def test_attention_reverses_what_a_fixed_vector_cannot():
     ],
 )
 def test_scaling_keeps_the_softmax_soft(width, unscaled):
-    plain, scaled = (scale.flatness(width, score, draws=1000) for score in ("dot", "scaled_dot"))
+    plain, scaled = (flatness.flatness(width, score, draws=1000) for score in ("dot", "scaled_dot"))
     assert (plain.entropy, plain.trace, plain.largest) == pytest.approx(unscaled, abs=0.06)
     assert (scaled.entropy, scaled.trace, scaled.largest) == pytest.approx((3.02, 0.93, 0.16), abs=0.03)

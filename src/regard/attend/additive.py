@@ -43,14 +43,14 @@ def additive(query: Float[Tensor, "*B Q A"], keys: Keys, vector: Float[Tensor, "
 
 
 class _Additive(torch.autograd.Function):
-    """v . tanh(q + k) row by row, slice by slice of queries; nothing of size Q x K x A is kept."""
+    """v . tanh(q + k) slice by slice: some rows, or some queries of one row; nothing of size Q x K x A is kept."""
 
     @staticmethod
     def forward(context: Any, query: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
         context.save_for_backward(query, keys, vector)
         scores = query.new_empty(*query.shape[:2], keys.shape[1])
-        for row, some, pairs in _slices(query, keys):
-            torch.mv(pairs.flatten(0, 1), vector, out=scores[row, some].view(-1))
+        for rows, some, pairs in _slices(query, keys):
+            torch.mv(pairs.flatten(0, -2), vector, out=scores[rows, some].view(-1))
         return scores
 
     @staticmethod
@@ -59,28 +59,32 @@ class _Additive(torch.autograd.Function):
         query, keys, vector = context.saved_tensors
         into_query, into_keys = torch.empty_like(query), torch.zeros_like(keys)
         into_vector = torch.zeros_like(vector)
-        upstream = upstream.contiguous()
-        for row, some, pairs in _slices(query, keys):
-            above = upstream[row, some]
-            into_vector.addmv_(pairs.flatten(0, 1).mT, above.reshape(-1))
+        for rows, some, pairs in _slices(query, keys):
+            flat, above = pairs.flatten(0, -2), upstream[rows, some].reshape(-1)
+            into_vector.addmv_(flat.mT, above)
             # d tanh = 1 - tanh^2 times what comes from above, in one pass and in place; v is multiplied in at the
             # end, where the sums have made everything small.
-            torch.ops.aten.tanh_backward.grad_input(above.unsqueeze(-1).expand_as(pairs), pairs, grad_input=pairs)
-            torch.sum(pairs, 1, out=into_query[row, some])
-            into_keys[row] += pairs.sum(0)
+            torch.ops.aten.tanh_backward.grad_input(above.unsqueeze(-1).expand_as(flat), flat, grad_input=flat)
+            torch.sum(pairs.flatten(0, 1), 1, out=into_query[rows, some].flatten(0, 1))
+            into_keys[rows] += pairs[:, 0] if pairs.shape[1] == 1 else pairs.sum(1)
         return into_query.mul_(vector), into_keys.mul_(vector), into_vector
 
 
-def _slices(query: Tensor, keys: Tensor) -> Iterator[tuple[int, slice, Tensor]]:
-    """For some queries of a row at a time, tanh(q + k) with every key; the memory is one slice's, used again."""
-    count = query.shape[1]
-    step = min(count, max(1, SLICE // (keys.shape[1] * keys.shape[2])))
-    room = query.new_empty(step, *keys.shape[1:])
-    for row in range(query.shape[0]):
-        for at in range(0, count, step):
-            asked = query[row, at : at + step]
-            pairs = torch.add(asked.unsqueeze(1), keys[row], out=room[: asked.shape[0]]).tanh_()
-            yield row, slice(at, at + step), pairs
+def _slices(query: Tensor, keys: Tensor) -> Iterator[tuple[slice, slice, Float[Tensor, "n q K A"]]]:
+    """For some queries at a time, tanh(q + k) with every key; the memory is one slice's, used again.
+
+    A slice is several whole rows, or some queries of one: either way it lies in one piece, as its results do.
+    """
+    (rows, count, width), pairs = query.shape, keys.shape[1] * keys.shape[2]
+    some = min(count, max(1, SLICE // pairs))
+    many = min(rows, max(1, SLICE // (count * pairs))) if some == count else 1
+    room = query.new_empty(many * some * pairs)
+    for row in range(0, rows, many):
+        for at in range(0, count, some):
+            part = slice(row, row + many), slice(at, at + some)
+            asked = query[part].unsqueeze(2)
+            out = room[: asked.shape[0] * asked.shape[1] * pairs].view(*asked.shape[:2], keys.shape[1], width)
+            yield *part, torch.add(asked, keys[part[0]].unsqueeze(1), out=out).tanh_()
 
 
 @part("score", "additive")
