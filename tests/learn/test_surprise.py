@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.learn import surprise
@@ -19,6 +19,7 @@ def sides(count=7, size=11, width=5, seed=0):
     return rows.requires_grad_(), table.requires_grad_(), bias.requires_grad_(), wanted
 
 
+@settings(deadline=None, derandomize=True)
 @given(
     count=st.integers(0, 9),
     size=st.integers(1, 13),

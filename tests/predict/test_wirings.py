@@ -115,7 +115,7 @@ def test_a_google_step_by_hand(context):
     word = decoder.embed.table(pairs.target.data[:, 1])
 
     def ask(query):
-        return decoder.attend(query[:, None], state.memory).context[:, 0]
+        return decoder.attend(query[:, None], state.memory.layers[0]).context[:, 0]
 
     def step(number, read, context):
         cell = decoder.cells[number]

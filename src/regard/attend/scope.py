@@ -39,11 +39,13 @@ class Scope(nn.Module):
     """What every scope offers. `start` is the position of the first query; None leaves it to the scope.
 
     `whole` says that the scope looks at all keys under a mask, so that a fused kernel can do it; `positional`
-    that where a key stands matters; `convex` that the weights of a query sum to what the choice made them.
+    that where a key stands matters; `follows` that where the query stands does; `convex` that the weights of a
+    query sum to what the choice made them.
     """
 
     whole = False
     positional = True
+    follows = True
     convex = True
 
     def forward(self, query: Queries, prepared: Prepared, start: int | None = None) -> View:
@@ -57,6 +59,7 @@ class Global(Scope):
 
     whole = True
     positional = False
+    follows = False
 
     def __init__(self, query: int) -> None:
         super().__init__()
@@ -136,6 +139,8 @@ class LocalPredictive(Local):
         hidden: the width of the network that finds p; 0 takes the query's width.
         renormalise: let the weights sum to one again after the Gaussian; the paper does not.
     """
+
+    follows = False
 
     def __init__(
         self, query: int, *, reach: Count = 10, sigma: Sigma = 0.0, hidden: Whole = 0, renormalise: bool = False

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from regard.drop import drop
 from regard.errors import UsageError
+from regard.predict.held import Held, held
 from regard.predict.words import taught
 from regard.registry import Maker
 from regard.types import (
@@ -25,7 +26,6 @@ from regard.types import (
     Memory,
     Modules,
     Padded,
-    Prepared,
     Recurrent,
     State,
     Stepped,
@@ -39,7 +39,7 @@ class RecurrentState(State):
     """The layers' states, the prepared memory, and what the wiring feeds from one step to the next."""
 
     layers: tuple[Recurrent, ...]
-    memory: Prepared | None = None
+    memory: Held | None = None
     feed: Float[Tensor, "B F"] | None = None
 
 
@@ -75,8 +75,10 @@ class RecurrentDecoder(nn.Module):
 
     def start(self, memory: Memory) -> RecurrentState:
         """The state before the first word; keys are projected here, once."""
-        prepared = None if self.attend is None else self.attend.prepare(memory.keys, memory.values, memory.mask)
-        return self.begin(memory, RecurrentState(0, self.bridge(memory), prepared))
+        kept = None
+        if self.attend is not None:
+            kept = held([self.attend.prepare(memory.keys, memory.values, memory.mask)], self.attend)
+        return self.begin(memory, RecurrentState(0, self.bridge(memory), kept))
 
     def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
         """One step: the scores of the next piece after `token`."""
@@ -107,7 +109,7 @@ class RecurrentDecoder(nn.Module):
         if self.attend is None or state.memory is None:
             raise TypeError(f"{type(self).__name__} has nothing to attend with")
         marks = None if real is None else real.unsqueeze(1)
-        return self.attend(query.unsqueeze(1), state.memory, start=state.step, real=marks)
+        return state.memory.look(0, self.attend, query.unsqueeze(1), start=state.step, real=marks)
 
     def climb(self, projected: Float[Tensor, "B G"], layers: tuple[Recurrent, ...]) -> tuple[Recurrent, ...]:
         """One step of stacked cells; `projected` is the first layer's projected input."""

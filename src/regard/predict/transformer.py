@@ -6,7 +6,9 @@ kept apart from the future here, by a mask, whatever scope the self-attention ha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from jaxtyping import Bool, Float, Int
@@ -14,6 +16,7 @@ from torch import Tensor, nn
 
 from regard import masks
 from regard.errors import UsageError
+from regard.predict.held import Held, held
 from regard.predict.recurrent import required
 from regard.predict.words import taught
 from regard.registry import Maker, maker, part
@@ -23,9 +26,9 @@ from regard.types import Attended, Count, Memory, Modules, Padded, Prepared, Sha
 
 @dataclass(frozen=True)
 class TransformerState(State):
-    """For each layer the prepared memory and the prepared past (none before the first step)."""
+    """The memory, prepared for each layer, and the prepared past (none before the first step)."""
 
-    memory: tuple[Prepared, ...]
+    memory: Held
     past: tuple[Prepared, ...] = ()
 
 
@@ -56,12 +59,15 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         rows: Float[Tensor, "B Q D"],
-        memory: Prepared,
+        ask: Callable[..., Attended],
         past: Prepared | None,
         allowed: Bool[Tensor, "B Q Q"],
         real: Bool[Tensor, "B Q"] | None,
     ) -> tuple[Float[Tensor, "B Q D"], Prepared, tuple[Attended, Attended]]:
-        """New rows after the past: the rows, the longer past, and what was looked at (self, memory)."""
+        """New rows after the past: the rows, the longer past, and what was looked at (self, memory).
+
+        `ask` is the memory's look for this layer.
+        """
         start = 0 if past is None else past.keys.shape[-2]
         kept: list[Prepared] = []
         looked: list[Attended] = []
@@ -73,7 +79,7 @@ class DecoderLayer(nn.Module):
             return looked[-1].context
 
         def look(some: Tensor) -> Tensor:
-            looked.append(self.attend(some, memory, start=start, real=real))
+            looked.append(ask(self.attend, some, start=start, real=real))
             return looked[-1].context
 
         rows = self.around_attend(self.around_self(rows, reflect), look)
@@ -123,9 +129,9 @@ class TransformerDecoder(nn.Module):
 
     def start(self, memory: Memory) -> TransformerState:
         """Prepare the memory for every layer, once."""
-        return TransformerState(
-            0, tuple(layer.attend.prepare(memory.keys, memory.values, memory.mask) for layer in self.layers)
-        )
+        looks = [layer.attend for layer in self.layers]
+        prepared = (attend.prepare(memory.keys, memory.values, memory.mask) for attend in looks)
+        return TransformerState(0, held(prepared, *looks))
 
     def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
         """One position, after the remembered ones."""
@@ -151,7 +157,7 @@ class TransformerDecoder(nn.Module):
         kept, looked = [], []
         for number, layer in enumerate(self.layers):
             past = state.past[number] if state.past else None
-            rows, longer, seen = layer(rows, state.memory[number], past, allowed, real)
+            rows, longer, seen = layer(rows, partial(state.memory.look, number), past, allowed, real)
             kept.append(longer)
             looked.append(seen[1])
         return self.last(rows), tuple(kept), tuple(looked)

@@ -106,8 +106,8 @@ def test_what_a_folder_holds_and_says(made):
 
 def test_what_does_not_change_is_not_handed_back(tmp_path_factory):
     manifest = Manifest.read(exported("luong", tmp_path_factory).folder)
-    assert "memory.keys" in manifest.step.inputs
-    assert "next.memory.keys" not in manifest.step.outputs
+    assert "memory.layers.0.keys" in manifest.step.inputs
+    assert "next.memory.layers.0.keys" not in manifest.step.outputs
     assert manifest.step.outputs["next.layers.0.hidden"].axes == ("batch", 8)
     assert manifest.step.outputs["weights.0"].axes == ("batch", 1, 1, "source")
 
@@ -150,7 +150,7 @@ def test_a_state_taken_apart_and_put_together():
 
 def test_axes_are_found_by_what_they_follow():
     layout = Layout.of(built("transformer"))
-    assert layout.ports["memory.0.keys"].axes == ("batch", 4, "source", 3)
+    assert layout.ports["memory.layers.0.keys"].axes == ("batch", 4, "source", 3)
     assert layout.ports["past.0.mask"].axes == ("batch", 1, 1, "past")
     assert layout.heads == (4,)
     assert not any(name.startswith("memory") for name in layout.fresh)

@@ -1,0 +1,98 @@
+"""A memory that is held once a sentence, however many hypotheses look at it.
+
+A beam of five has five rows for every sentence, and they all look at the same keys. Copied for each row, and copied
+again whenever rows move, the keys cost more than the attention. Here rows only know whose they are; to look, those of
+one sentence ask side by side, as several queries of one look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard.listen import Looked, heard
+from regard.types import Attended, Attends, Prepared, Reorderable
+
+KEPT = 0.75  # of the sentences must still be looked at; else those that are not are left behind
+
+
+@dataclass(frozen=True)
+class Held(Reorderable):
+    """The prepared memory of every layer that looks. Row i belongs to sentence `owner[i]`; without owners, to i.
+
+    Rows of one sentence can look `together` only if it does not matter where in the output a query stands.
+    """
+
+    layers: tuple[Prepared, ...]
+    together: bool = False
+    owner: Int[Tensor, " N"] | None = None
+
+    def reorder(self, index: Int[Tensor, " N"]) -> Held:
+        """The same memory with row `index[i]` at place i; the keys stay where they are, if they may."""
+        if not self.together:
+            return Held(tuple(layer.reorder(index) for layer in self.layers))
+        return Held(self.layers, True, index if self.owner is None else self.owner[index])._packed()
+
+    def look(
+        self,
+        layer: int,
+        attend: Attends,
+        query: Float[Tensor, "N Q D"],
+        *,
+        start: int,
+        real: Bool[Tensor, "N Q"] | None,
+    ) -> Attended:
+        """Every row looks at its own sentence."""
+        prepared = self.layers[layer]
+        if self.owner is None:
+            return attend(query, prepared, start=start, real=real)
+        if heard(Looked):  # a watcher wants every row's own look
+            return attend(query, prepared.reorder(self.owner), start=start, real=real)
+        return self._side_by_side(attend, query, prepared, start)
+
+    def _side_by_side(self, attend: Attends, query: Tensor, prepared: Prepared, start: int) -> Attended:
+        seat, places = self._seats
+        table = query.new_zeros(len(prepared.keys) * places, query.shape[-1]).index_copy_(0, seat, query[:, 0])
+        seen = attend(table.view(-1, places, query.shape[-1]), prepared, start=start)
+
+        def look() -> Tensor:
+            weights = seen.weights  # B W S, or B H W S
+            apart = weights if weights.dim() == 3 else weights.transpose(1, 2)
+            return apart.flatten(0, 1)[seat].unsqueeze(-2)
+
+        return Attended(seen.context.flatten(0, 1)[seat].unsqueeze(1), look)
+
+    @cached_property
+    def _seats(self) -> tuple[Int[Tensor, " N"], int]:
+        """Where each row sits in a table with a line for every sentence, and how many places a line has."""
+        owner = self.owner if self.owner is not None else torch.arange(len(self.layers[0].keys))
+        counts = owner.bincount(minlength=len(self.layers[0].keys))
+        places = int(counts.max())
+        order = owner.argsort(stable=True)
+        before = counts.cumsum(0) - counts
+        rank = torch.empty_like(owner)
+        rank[order] = torch.arange(len(owner), device=owner.device) - before[owner[order]]
+        return owner * places + rank, places
+
+    def _packed(self) -> Held:
+        """Without the sentences that nobody looks at any more, once they are many."""
+        if self.owner is None or not self.layers:
+            return self
+        used = torch.zeros(len(self.layers[0].keys), dtype=torch.bool, device=self.owner.device)
+        used[self.owner] = True
+        alive = used.nonzero().squeeze(1)
+        if len(alive) > KEPT * len(used):
+            return self
+        return Held(tuple(layer.reorder(alive) for layer in self.layers), True, (used.cumsum(0) - 1)[self.owner])
+
+
+def held(layers: Iterable[Prepared], *attends: Attends) -> Held:
+    """What these attentions prepared, to be looked at together where none of them minds a query's place."""
+    parts = (part for attend in attends if isinstance(attend, nn.Module) for part in attend.modules())
+    placed = any(getattr(part, "follows", False) for part in parts)
+    return Held(tuple(layers), not placed)

@@ -1,0 +1,91 @@
+"""A memory held once a sentence is looked at as if every row had its own."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regard.listen import Looked, listening
+from regard.predict.held import Held
+from small import ATTENDING, batch, model, overrides
+
+SCORES = ("dot", "scaled_dot", "general", "additive", "cosine", "location")
+
+
+def started(*groups):
+    built, pairs = model([item for group in groups for item in group]).eval(), batch()
+    return built, built.start(pairs.source)
+
+
+def copied(state):
+    """The same state with a memory of its own for every row."""
+    memory = state.memory
+    owner = memory.owner if memory.owner is not None else torch.arange(len(memory.layers[0].keys))
+    layers = tuple(layer.reorder(owner) for layer in memory.layers)
+    return type(state)(**{**vars(state), "memory": Held(layers)})
+
+
+def same(built, state):
+    tokens = torch.arange(2, 2 + rows_of(state))
+    one, other = built.step(tokens, state), built.step(tokens, copied(state))
+    assert torch.allclose(one.logits, other.logits, atol=1e-5)
+    for ours, theirs in zip(one.looked, other.looked, strict=True):
+        assert ours.weights.shape == theirs.weights.shape
+        assert torch.allclose(ours.weights, theirs.weights, atol=1e-6)
+    return one
+
+
+def rows_of(state):
+    memory = state.memory
+    return len(memory.layers[0].keys) if memory.owner is None else len(memory.owner)
+
+
+@pytest.mark.parametrize("decoder", ATTENDING)
+def test_rows_that_share_see_what_rows_that_do_not_see(decoder):
+    built, state = started(overrides("predict", decoder))
+    with torch.no_grad():
+        for index in ([0, 0, 0, 1, 2, 2], [0, 1, 2, 4, 5, 5], [3, 3, 3, 4], [1, 0]):
+            state = same(built, state.reorder(torch.tensor(index))).state
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_every_score(score):
+    built, state = started(overrides("predict", "luong"), [f"attend.score={score}"])
+    with torch.no_grad():
+        same(built, state.reorder(torch.tensor([0, 0, 1, 2, 2])))
+
+
+@settings(deadline=None, max_examples=30, derandomize=True)
+@given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=7), min_size=1, max_size=4))
+def test_any_rows_in_any_order(moves):
+    built, state = started(overrides("predict", "luong"))
+    with torch.no_grad():
+        for move in moves:
+            state = same(built, state.reorder(torch.tensor(move) % rows_of(state))).state
+
+
+def test_the_keys_stay_where_they_are_until_most_are_not_looked_at():
+    _, state = started(overrides("predict", "luong"))
+    keys = state.memory.layers[0].keys
+    shared = state.reorder(torch.tensor([0, 0, 1, 1, 2]))
+    assert shared.memory.layers[0].keys is keys
+    fewer = shared.reorder(torch.tensor([2, 3]))
+    assert torch.equal(fewer.memory.layers[0].keys, keys[1:2])
+    assert fewer.memory.owner.tolist() == [0, 0]
+
+
+def test_where_the_place_of_a_query_matters_rows_look_apart():
+    built, state = started(overrides("predict", "luong"), ["attend.scope=local_m"])
+    shared = state.reorder(torch.tensor([0, 0, 2]))
+    assert shared.memory.owner is None
+    assert len(shared.memory.layers[0].keys) == 3
+    with torch.no_grad():
+        same(built, shared)
+
+
+def test_a_watcher_sees_every_row():
+    built, state = started(overrides("predict", "luong"))
+    shared, seen = state.reorder(torch.tensor([0, 0, 1, 2, 2])), []
+    with torch.no_grad(), listening(Looked, lambda event: seen.append(event.weights)):
+        built.step(torch.arange(2, 7), shared)
+    assert [len(weights) for weights in seen] == [5]
