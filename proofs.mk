@@ -29,7 +29,7 @@ proof-phrasebook: $(VENV)/installed
 
 # Real sentences: at least 33 BLEU with attention, at least 8 less without.
 proof-multi30k: $(VENV)/installed
-	$(REGARD) compare rnnsearch seq2seq $(MULTI30K) --minutes 40 --out $(PROOFS)/multi30k
+	$(REGARD) compare rnnsearch seq2seq $(MULTI30K) --minutes 25 --out $(PROOFS)/multi30k
 
 # Luong's scores, scopes and input feeding; Google's layers; hard beside soft attention. One layer a side where the
 # paper has four: with two, attention is not found within so few updates (docs/proofs.md).
