@@ -1,4 +1,4 @@
-# The longer trainings whose results stand in docs/proofs.md: `make proofs` runs all of them (about seven hours on
+# The longer trainings whose results stand in docs/proofs.md: `make proofs` runs all of them (about nine hours on
 # two cores), `make proof-luong` one. Arms run side by side with a thread each; a rerun goes on where it stopped.
 # Real corpora are read from DATA; without them their proofs say what is missing.
 DATA ?= ../shared/data
@@ -9,7 +9,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 	-s encode.dropout=0.2 -s predict.dropout=0.2 -s train.vocabulary=4000 -s train.tokens=1024 \
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
-NAMES := dates phrasebook multi30k luong europarl reversal skips shift transformer published fast positions
+NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer published fast positions
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -50,6 +50,21 @@ proof-europarl: $(VENV)/installed
 	$(REGARD) compare "rnnsearch: rnnsearch-small embed.deviation=1 predict.embed.deviation=1" \
 		"seq2seq: $(subst 224,256,$(PLAIN))" --data $(DATA)/europarl --from de --to en \
 		--minutes 60 --out $(PROOFS)/europarl -s train.vocabulary=8000 -s train.tokens=4096 -s train.validate_steps=1000
+
+# Gold alignments: plain attention, chosen heads, both directions, guided, beside statistical aligners on the same pairs.
+ALIGN := $(PROOFS)/align
+GUIDE := train.guide=reference train.guide_step=after train.guide_weight=0.5
+LIGHT := -s embed.dropout=0.1 -s predict.embed.dropout=0.1 -s encode.dropout=0.1 -s predict.dropout=0.1 \
+	-s train.vocabulary=8000 -s train.longest=80 -s train.validate_steps=1000
+proof-align: $(VENV)/installed
+	$(BIN)/pip install -q -c constraints.txt '.[align]'
+	for way in "de-en de en" "de-en en de" "en-fr en fr" "en-fr fr en"; do set -- $$way; \
+		$(BIN)/python benchmarks/align.py $$1 --data $(DATA) --prepare $(ALIGN)/text-$$1 && \
+		$(REGARD) compare "plain: transformer-tiny" "guided: transformer-tiny $(GUIDE)" --data $(ALIGN)/text-$$1 \
+			--from $$2 --to $$3 --minutes 12 --out $(ALIGN)/$$2-$$3 $(LIGHT) || exit; done
+	for way in "de en" "en fr"; do set -- $$way; $(BIN)/python benchmarks/align.py $$1-$$2 --data $(DATA) \
+		--forward $(ALIGN)/$$1-$$2/arms/plain/run --backward $(ALIGN)/$$2-$$1/arms/plain/run \
+		--guided $(ALIGN)/$$1-$$2/arms/guided/run --guided-backward $(ALIGN)/$$2-$$1/arms/guided/run || exit; done
 
 # Reading the source backwards helps the fixed vector.
 proof-reversal: $(VENV)/installed

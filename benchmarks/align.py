@@ -6,7 +6,7 @@
         --guided runs/guided-de-en --guided-backward runs/guided-en-de
 
 DIR holds `word_alignment/gold.de-en.tsv.gz` (source, target, links, a tab between them, words parted by spaces) and
-`europarl/{train,dev}.{de,en}.gz`. Statistical aligners learn from the text, lower-cased and cut into words and
+`europarl/{train,dev,test}.{de,en}.gz`. Statistical aligners learn from the text, lower-cased and cut into words and
 punctuation, and the gold pairs themselves, of course without their links; `--prepare` writes the very same pairs as a
 corpus for models to train on. fast_align and eflomal are compared where they can be imported: pip install
 'regard[align]'.
@@ -34,6 +34,7 @@ from regard.translator import Translator
 
 WORD = re.compile(r"\w+(?:'(?=\w))?|[^\w\s]")
 MODELS = ("forward", "backward", "guided", "guided_backward")
+HELD_OUT = 1000  # lines of the text's dev and test that models are validated and tested on
 JOINED = ("grow-diag-final", "grow-diag-final-and", "intersection")
 Found = Sequence[Sequence[Link]]
 
@@ -68,11 +69,14 @@ def read(data: Path, languages: str, count: int) -> tuple[Pairs, tuple[list[str]
 
 
 def prepare(data: Path, languages: str, pairs: Pairs, folder: Path) -> None:
-    """The pairs as a corpus: train is what the statistical aligners learn from, val the text's dev."""
+    """The pairs as a corpus: train is what the statistical aligners learn from, val and test are held out."""
     folder.mkdir(parents=True, exist_ok=True)
     for side, language in zip((pairs.source, pairs.target), languages.split("-"), strict=True):
-        held = [words(line) for line in lines(data / "europarl" / f"dev.{language}.gz")]
-        for split, rows in (("train", side), ("val", held)):
+        held = {
+            name: [words(line) for line in lines(data / "europarl" / f"{name}.{language}.gz", HELD_OUT)]
+            for name in ("dev", "test")
+        }
+        for split, rows in (("train", side), ("val", held["dev"]), ("test", held["test"])):
             text = "".join(f"{' '.join(row)}\n" for row in rows)
             (folder / f"{split}.{language}").write_text(text, encoding="utf-8")
 
