@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from regard.alignment import Alignment
 from regard.data.example import Link
 from regard.evaluate import Gold, aer, read_links, reference_links
 from regard.symmetrise import symmetrise
@@ -144,7 +145,7 @@ def processor() -> float:
 
 def attention(folders: argparse.Namespace, texts: tuple[list[str], list[str]]) -> Iterator[tuple[str, str, Found]]:
     """What models look at: plain, through the chosen heads, from both directions, guided."""
-    chosen = {}
+    chosen: dict[str, list[Alignment]] = {}
     for name in MODELS:
         if getattr(folders, name) is None:
             continue
@@ -157,16 +158,16 @@ def attention(folders: argparse.Namespace, texts: tuple[list[str], list[str]]) -
             if reading.startswith("chosen") and aligner is None:
                 continue
             model.aligner = aligner
-            found = [alignment.links() for alignment in model.align(*map(list, given))]
+            chosen[name] = model.align(*map(list, given))  # by the chosen heads, where there are any, at last
+            found = [alignment.links() for alignment in chosen[name]]
             if name.endswith("backward"):
                 found = [[(source, target) for target, source in links] for links in found]
-            chosen[name] = found  # the chosen heads, where there are any, come last
             yield f"attention, {name.replace('_', ' ')}", reading, found
     for name, there, back in (("both ways", *MODELS[:2]), ("guided, both ways", *MODELS[2:])):
         if {there, back} <= chosen.keys():
-            for method in JOINED:
+            for method in (*JOINED, "posterior"):
                 both = zip(chosen[there], chosen[back], strict=True)
-                yield f"attention, {name}", method, [symmetrise(*each, method) for each in both]
+                yield f"attention, {name}", method, [one.links(reverse=other, method=method) for one, other in both]
 
 
 def main() -> None:

@@ -58,6 +58,19 @@ def test_links_of_two_directions():
     assert forward.pharaoh(reverse=backward) == "0-0 1-1 2-1"
 
 
+def test_links_where_both_look():
+    """Roots of products by hand: 0-0 of .7 and .9, 1-1 of .5 and .8, 2-1 of .4 and .6 (source, target)."""
+    forward, backward = both()
+    roots = {(0, 0): 0.63**0.5, (1, 1): 0.4**0.5, (2, 1): 0.24**0.5}  # 0.79, 0.63, 0.49; 1-0: .2 and .2, 0.2
+    assert forward.links(reverse=backward, method="posterior") == list(roots)
+    for (link, root), fewer in zip(roots.items(), ([(0, 0)], [(0, 0), (1, 1)], list(roots)), strict=True):
+        assert link in forward.links(root - 0.01, reverse=backward, method="posterior")
+        assert forward.links(root - 0.01, reverse=backward, method="posterior") == fewer
+        assert link not in forward.links(root + 0.01, reverse=backward, method="posterior")
+    turned = [(source, target) for target, source in backward.links(reverse=forward, method="posterior")]
+    assert sorted(turned) == list(roots), "the same whichever is called the reverse"
+
+
 def test_the_other_direction_must_be_of_the_same_pair():
     forward, backward = both()
     with pytest.raises(UsageError, match=r"from 'the cat </s>' to 'le chat dort </s>'; found 'le chat(.|\n)*backward"):

@@ -24,6 +24,7 @@ START, END = "<s>", "</s>"
 # The end of a sentence has a row and a column of its own: models do look there, most of all when a word has no
 # counterpart. What a decoder looks back at has the start in the place of the end, since it has not written the end.
 FORMAT = "regard-alignment-1"
+AGREED = 0.4  # of the root of both directions' weights, from which on a word is linked
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,13 @@ class Alignment:
 
         A target word that looks at the end of the source more than at any word has no link. With `reverse`, the
         alignment of the same pair by a model of the other direction, the links of both are made one by `method`
-        (see `regard.symmetrise`).
+        (see `regard.symmetrise`); by "posterior", a link is where the root of the product of both weights is at
+        least `threshold`, 0.4 if none is given.
         """
         if reverse is not None:
             self._check_reverse(reverse)
+            if method == "posterior":
+                return self._agreed(reverse, AGREED if threshold is None else threshold)
             turned = [(source, target) for target, source in reverse.links(threshold)]
             return symmetrise(self.links(threshold), turned, method)
         rows = self.matrix[: len(self.target) - 1]
@@ -136,6 +140,11 @@ class Alignment:
         from regard.show.views import alignment_text
 
         return alignment_text(self)
+
+    def _agreed(self, reverse: Alignment, threshold: float) -> list[tuple[int, int]]:
+        """Where both directions look."""
+        both = (self.matrix[:-1, :-1] * reverse.matrix[:-1, :-1].mT).sqrt()
+        return sorted((source, target) for target, source in (both >= threshold).nonzero().tolist())
 
     def _check_reverse(self, reverse: Alignment) -> None:
         """The other direction must be of the same pair of sentences."""

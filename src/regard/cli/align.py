@@ -30,7 +30,7 @@ def align(
         Path | None, typer.Option(help="A model of the other direction: the links of both are made one.")
     ] = None,
     method: Annotated[
-        str, typer.Option(help="How: grow-diag-final, grow-diag-final-and, intersection or union.")
+        str, typer.Option(help="How: grow-diag-final, grow-diag-final-and, intersection, union or posterior.")
     ] = "grow-diag-final",
 ) -> None:
     """Align given pairs: the model is made to write the target, and watched. Pharaoh format, source first.
