@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from regard.errors import ModelError, UsageError
 from regard.search import Options, beam_search, force, greedy_search
-from regard.search.beam import Beam
+from regard.search.beam import Beam, largest
 from regard.search.loop import search
 from regard.search.rows import Rows
 from regard.search.trail import Finished
@@ -19,6 +19,20 @@ from search.tables import END, START, alone, sharp, some, table_model
 from small import DECODERS, model, overrides
 
 LENGTHS = (7, 5, 2)
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.integers(0, 10_000), st.integers(1, 7), st.integers(7, 1999), st.booleans())
+def test_the_largest_are_those_of_topk(seed, count, size, ties):
+    draw = torch.Generator().manual_seed(seed)
+    numbers = torch.randn(3, size, generator=draw)
+    if ties:
+        numbers = numbers.round()
+    numbers[0, torch.randint(size, (size // 2,), generator=draw)] = -torch.inf
+    values, places = largest(numbers, count)
+    assert torch.equal(values, numbers.topk(count).values)
+    assert torch.equal(numbers.gather(1, places), values)
+    assert all(len(set(row)) == count for row in places.tolist())
 
 
 def path_score(table, length, ids, options):

@@ -5,6 +5,7 @@ Kept links make a resumed training see the very links it began with, and spare t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -25,16 +26,19 @@ def held_out_links(corpus: Corpus, pair: tuple[Tokenizer, Tokenizer], count: int
     """Links of the first `count` validation pairs, as lines; and how many pairs they are learnt from."""
     sample = min(SAMPLE, len(corpus.split("train")))
     held = min(count, len(corpus.split("val")))
-    key = f"val {held} {sample}"
-    kept = _kept(corpus, pair, key)
+    kept = _kept(corpus, pair, f"held out {held} {sample}")
     if kept.is_file():
         return kept.read_text(encoding="utf-8").split("\n")[:-1], sample + held
-    sides = []
-    for tokenizer, side in zip(pair, SIDES, strict=True):
-        texts = (islice(column(corpus.split(split), side), size) for split, size in (("val", held), ("train", sample)))
-        sides.append(line for text in texts for line in word_forms(tokenizer, text))
+    parts = (("val", held), ("train", sample))
+    sides = (_words(corpus, parts, tokenizer, side) for tokenizer, side in zip(pair, SIDES, strict=True))
     found = reference_links(*sides, wanted=range(held))
     return _keep(kept, [Example("", "", links).gold() for links in found]), sample + held
+
+
+def _words(corpus: Corpus, parts: Iterable[tuple[str, int]], tokenizer: Tokenizer, side: str) -> Iterator[list[str]]:
+    """One side of the first pairs of some splits, in words."""
+    for split, size in parts:
+        yield from word_forms(tokenizer, islice(column(corpus.split(split), side), size))
 
 
 def training_links(corpus: Corpus, pair: tuple[Tokenizer, Tokenizer]) -> list[str]:
