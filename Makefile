@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: quickstart test format check bench figures clean
+.PHONY: quickstart test format check bench bench-peers figures clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Regard needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -31,9 +31,18 @@ format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Short versions, to see that they run; docs/speed.md has the full ones and what they show.
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/attention.py --quick
 	$(BIN)/python benchmarks/mechanisms.py --quick
+	$(BIN)/python benchmarks/train.py --quick
+	$(BIN)/python benchmarks/decode.py --quick
+	$(BIN)/python benchmarks/latency.py --quick
+	$(BIN)/python benchmarks/growth.py --quick --picture build/growth.png
+
+# Against other toolkits, each installed into an environment of its own: PEERS="opennmt ctranslate2" for some of them.
+bench-peers: $(VENV)/installed
+	$(BIN)/python benchmarks/peers $(PEERS) --json build/peers.json
 
 # The figures of docs/lectures.md; those of trained models need `make proof-phrasebook` first.
 figures: $(VENV)/installed

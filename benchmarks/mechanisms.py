@@ -17,10 +17,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import flatness
 import lookup
 import pictures
 import reversal
-import scale
 import torch
 from measure import table
 
@@ -98,8 +98,8 @@ def score(quick: bool, folder: Path) -> list[dict[str, Any]]:
 
 def why_scale(quick: bool, folder: Path) -> list[Any]:
     """Entropy, trace of the Jacobian and largest weight over the width, unscaled and scaled."""
-    rows = scale.rows(400 if quick else scale.DRAWS)
-    print(f"Softmax over {scale.KEYS} keys: entropy / sum p(1-p) / max p\n")
+    rows = flatness.rows(400 if quick else flatness.DRAWS)
+    print(f"Softmax over {flatness.KEYS} keys: entropy / sum p(1-p) / max p\n")
     table(
         ["width", "dot", "scaled_dot"],
         [[str(width), *(" / ".join(f"{number:.2f}" for number in three) for three in pair)] for width, *pair in rows],

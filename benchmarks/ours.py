@@ -1,0 +1,73 @@
+"""Regard's side of the speed benchmarks: a process that trains, or translates, a round at a time (see worker.py).
+
+Jobs name their work: `train` (real updates of a real learner on batches of the real text), `decode` (all sentences, in
+batches), `latency` (a sentence at a time). `model` is a folder that any engine of Regard runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import cycle
+from typing import Any
+
+import setting
+import torch
+from worker import Job, Round, evenly, lines_of, serve, training, translating
+
+from regard.data.batches import Batches
+from regard.data.tokenizer import PAD
+from regard.learn.learner import Learner
+from regard.search import Options
+from regard.translator import Translator
+from regard.types import Batch
+
+AVERAGE = 16  # source pieces of a sentence, its end included: how many positions so many sentences are
+
+
+def train(job: Job) -> tuple[dict[str, Any], Round]:
+    """Updates: a round goes through a few batches that stand for the whole epoch."""
+    text = setting.corpus(job["data"])
+    tokenizer = setting.pieces(text)
+    recipe = setting.SHAPES[job["shape"]].resolve()
+    stream = Batches(text.split("train"), tokenizer, tokenizer, tokens=job["tokens"])
+    chosen = evenly(list(stream), job["batches"], lambda batch: batch.target.data.shape[1])
+    model = setting.build(job["shape"], len(tokenizer))
+    learner = Learner(model, recipe.train(), cycle(chosen), bf16=job["bf16"])
+    torch.set_flush_denormal(True)  # as every run does
+
+    def work() -> dict[str, Any]:
+        return {"done": sum(learner.update().pieces for _ in chosen)}
+
+    positions = sum(batch.target.data[:, 1:].numel() for batch in chosen)
+    return training(model, len(chosen), sum(map(_pieces, chosen)), positions), work
+
+
+def _pieces(batch: Batch) -> int:
+    """Target pieces to be predicted, the end included."""
+    return int((batch.target.data[:, 1:] != PAD).sum())
+
+
+def translate(job: Job) -> tuple[dict[str, Any], Round]:
+    """The sentences of the test set."""
+    translator = Translator.load(job["model"], threads=job["threads"])
+    options = Options(beam=job["beam"])
+    if job["steps"]:  # so many pieces and no other number, the end being one of them
+        exact = job["steps"] - 1
+        options = replace(options, min_length=exact, max_length=exact, stretch=math.inf)
+
+    def outputs(lines: list[str], size: int) -> list[str]:
+        found = translator.search(lines, options, tokens=size * AVERAGE, record=False)
+        return [best[0].text for best in found]
+
+    return translating(job, outputs, lines_of(job["text"], job["sentences"]))
+
+
+def prepare(job: Job) -> tuple[dict[str, Any], Round]:
+    """Ready for the work that the job names."""
+    torch.set_num_threads(job["threads"])
+    return train(job) if job["work"] == "train" else translate(job)
+
+
+if __name__ == "__main__":
+    serve(prepare, "regard", "torch")

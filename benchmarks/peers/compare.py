@@ -1,0 +1,100 @@
+"""Regard against other toolkits: both in processes of their own, a round in turn, medians, and their ratios.
+
+    python benchmarks/peers                             every peer, everything it can be measured at
+    python benchmarks/peers opennmt --works train --shapes rnn --threads 1 --data DIR
+    python benchmarks/peers ctranslate2 --works decode,latency
+    python benchmarks/peers opennmt --quick
+
+A peer is installed from the package index into an environment of its own, once (some 1 GB, below the cache folder).
+All get the same text, cut into the same pieces, the same shapes and batch sizes; models that translate are untrained
+and write 15 pieces a sentence. What is needed to make a peer run is in its module.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import setting
+import train
+from decode import itself, job_of, more_arguments, read_more
+from latency import SENTENCES, told
+from turns import Measured, Side, arguments, compared, in_turn, report
+from worker import Job
+
+from peers.environment import Peer
+
+PEERS = ("opennmt", "ctranslate2", "eole", "marian", "joeynmt")
+WORKS = ("train", "decode", "latency")
+
+
+def theirs(peer: Peer, job: Job, model: Path | None) -> list[Side]:
+    """A peer's side of a job; CTranslate2, which runs our own model, has one for each kind of weights and workers."""
+    python = str(peer.python(setting.home() / "peers"))
+    if peer.module == "peers.ctranslate2" and model is not None:
+        kinds = {kind: str(setting.exported(model, "ctranslate2", kind)) for kind in ("float32", "int8")}
+        found = [side for kind, folder in kinds.items() for side in itself({**job, "model": folder}, kind)]
+        return [Side(side.name, side.module, side.job, python) for side in found]
+    return [Side(peer.name, peer.module, job, python)]
+
+
+def ours(job: Job, model: Path | None) -> list[Side]:
+    """Our side of the same job: the model itself, and where there is one its export in int8."""
+    if model is None:
+        return [Side("Regard", "ours", job)]
+    found = [Side("Regard", "ours", {**job, "model": str(model)})]
+    if job["shape"] == "transformer":
+        export = setting.exported(model, "ctranslate2", "int8")
+        found.append(Side("Regard, CTranslate2, int8", "ours", {**job, "model": str(export)}))
+    return found
+
+
+def measured(peers: list[Peer], work: str, shape: str, asked: Namespace) -> dict[str, Any]:
+    """One work of one shape: ours and the peers that know it, in turn."""
+    able = [peer for peer in peers if (work, shape) in peer.works]
+    found: dict[str, Any] = {}
+    for threads, beam in product(asked.threads, (0,) if work == "train" else asked.beams) if able else ():
+        job, model = train.job(shape, threads, asked), None
+        if work != "train":
+            model = setting.untrained(shape, asked.data)
+            job = {**job_of(work, asked), "shape": shape, "threads": threads, "beam": beam}
+        job["words"] = str(setting.as_words(asked.data))
+        sides = ours(job, model) + [side for peer in able for side in theirs(peer, job, model)]
+        title = f"{work}, {shape}, threads: {threads}" + (f", beam {beam}" if beam else "")
+        results = in_turn(sides, asked.rounds)
+        show(work, title, results)
+        found[title] = [each.told() for each in results]
+    return found
+
+
+def show(work: str, title: str, found: list[Measured]) -> None:
+    """The table of a work."""
+    if work == "latency":
+        told(f"{title}: milliseconds of a sentence", found)
+    elif work == "train":
+        compared(f"{title}: target pieces", train.SHOWN, found, peers=True)
+    else:
+        compared(f"{title}: sentences", ("batch",), found, peers=True)
+
+
+def main() -> None:
+    """Measure what was asked for."""
+    parser = train.more_arguments(more_arguments(arguments(__doc__)))
+    parser.add_argument("peers", nargs="*", default=PEERS, metavar="PEER", help=" ".join(PEERS))
+    parser.add_argument("--works", default=",".join(WORKS), help=",".join(WORKS))
+    asked = read_more(parser)
+    unknown = [name for name in asked.peers if name not in PEERS]
+    if unknown:
+        parser.error(f"expected peers of {', '.join(PEERS)}; found {', '.join(unknown)}.")
+    peers = [import_module(f"peers.{name}").PEER for name in asked.peers]
+    found: dict[str, Any] = {}
+    for work, shape in product(asked.works.split(","), asked.shapes):
+        few = SENTENCES if work == "latency" else None
+        if asked.quick:
+            few = 5
+        limits = Namespace(**{**vars(asked), "sentences": asked.sentences or few})
+        found |= measured(peers, work, shape, limits)
+    report(found, asked.json)

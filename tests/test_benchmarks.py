@@ -1,0 +1,324 @@
+"""The speed benchmarks (`make bench`): what they measure is what they say, on tiny models; no time is asserted."""
+
+import json
+import math
+import subprocess
+import sys
+import venv
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.data.corpus import Corpus
+from regard.translator import Translator
+from small import RECIPE
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import corpora
+import decode
+import growth
+import latency
+import ours
+import setting
+import train
+import turns
+import worker
+from peers import compare
+from peers.environment import CONSTRAINTS, Peer
+
+HOME = Path(__file__).parents[1] / "benchmarks"
+PAIRS = 97
+ASKED = {"data": "folder", "quick": True, "batches": None, "sentences": 5, "model": None}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+    torch.set_flush_denormal(False)
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """A setting of small shapes and made-up text, in a cache of its own."""
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(setting, "PIECES", 311)
+    monkeypatch.setattr(setting, "SHAPES", {"rnn": setting.Shape(str(RECIPE)), "transformer": SMALL_TRANSFORMER})
+    folder = tmp_path / "text"
+    folder.mkdir()
+    corpora.write_text(folder, PAIRS)
+    for language in ("de", "en"):
+        (folder / f"test.{language}").write_text((folder / f"val.{language}").read_text())
+    return str(folder)
+
+
+SMALL_TRANSFORMER = setting.Shape(
+    "transformer",
+    (
+        *("embed.width=8", "predict.embed.width=8", "encode.feed=11", "predict.feed=11"),
+        *("encode.layers=1", "predict.layers=1"),
+    ),
+)
+
+
+def asked(**more):
+    """What a person asked for, unless said otherwise."""
+    return Namespace(**{**ASKED, **more})
+
+
+# --- what is measured --------------------------------------------------------------------------------------
+
+
+def test_batches_are_taken_evenly_from_short_to_long():
+    lengths = [7, 3, 11, 5, 2, 13, 17, 19]
+    assert worker.evenly(lengths, 4, lambda length: length) == [3, 7, 13, 19]
+    assert worker.evenly(lengths, 1, lambda length: length) == [11]
+    assert worker.evenly(lengths, 99, lambda length: length) == sorted(lengths)
+
+
+@pytest.mark.parametrize("shape", ["rnn", "transformer"])
+def test_a_round_of_training_counts_the_pieces_that_are_predicted(tiny, shape):
+    job = {**train.job(shape, 1, asked(data=tiny)), "tokens": 211, "batches": 3}
+    about, work = ours.prepare(job)
+    text = setting.corpus(tiny)
+    tokenizer = setting.pieces(text)
+    done = work()["done"]
+    assert about["target pieces a batch"] == round(done / 3)
+    assert 0 < about["real target positions"] <= 1
+    assert work()["done"] == done  # every round is the same work
+    every = sum(len(ids) + 1 for ids in tokenizer.encode_ids(text.split("train")["target"]))
+    assert done < every  # a part of the epoch, which stands for all of it
+
+
+def test_training_moves_the_weights(tiny, monkeypatch):
+    seen = []
+    build = setting.build
+    monkeypatch.setattr(setting, "build", lambda *given: seen.append(build(*given)) or seen[-1])
+    _, work = ours.prepare({**train.job("rnn", 1, asked(data=tiny)), "tokens": 211})
+    before = [each.clone() for each in seen[0].parameters()]
+    work()
+    assert not any(torch.equal(*pair) for pair in zip(before, seen[0].parameters(), strict=True))
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_an_untrained_model_writes_just_as_many_pieces_as_asked(tiny, beam, monkeypatch):
+    found = []
+    search = Translator.search
+    monkeypatch.setattr(
+        Translator, "search", lambda *given, **more: found.extend(search(*given, **more)) or found[-len(given[1]) :]
+    )
+    folder = setting.untrained("rnn", tiny)
+    job = {**decode.job_of("decode", asked(data=tiny)), "threads": 1, "beam": beam, "model": str(folder), "sizes": [3]}
+    about, work = ours.prepare(job)
+    assert about["batch"] == 3
+    assert work() == {"done": 5}
+    assert {len(best[0].pieces) for best in found} == {decode.STEPS - 1}  # the end is the last step
+
+
+def test_single_sentences_are_timed_one_by_one(tiny):
+    job = {**decode.job_of("latency", asked(data=tiny)), "threads": 1, "beam": 2}
+    _, work = ours.prepare({**job, "model": str(setting.untrained("transformer", tiny))})
+    done = work()
+    assert done["done"] == len(done["times"]) == 5
+    assert min(done["times"]) > 0
+
+
+def test_peers_get_the_same_pieces_as_words(tiny):
+    folder = setting.as_words(tiny)
+    tokenizer, text = setting.pieces(setting.corpus(tiny)), setting.corpus(tiny).split("train")
+    lines = (folder / "train.target").read_text().splitlines()
+    assert len(lines) == PAIRS
+    ids = [[int(word[1:]) for word in line.split()] for line in lines]
+    assert [tokenizer.decode(each) for each in ids] == list(text["target"])
+    names = (folder / "vocabulary").read_text().split()
+    assert len(names) == len(set(names)) == len(tokenizer) - 4  # all but those that every toolkit has its own of
+    assert {word for line in lines for word in line.split()} <= set(names)
+
+
+def test_shapes_are_those_of_the_peers():
+    """The sizes that docs/speed.md tells: BiGRU 2 x 256, GRU 512, additive 512, 512 x V; 3 + 3 layers of 256."""
+    rnn = setting.build("rnn", 401)
+    assert rnn.encode.widths.values == 512
+    assert rnn.predict.readout.score.weight.shape == (401, 512)
+    assert rnn.predict.readout.score.weight is not rnn.predict.embed.table.weight
+    transformer = setting.build("transformer", 401)
+    assert (len(transformer.encode.layers), len(transformer.predict.layers)) == (3, 3)
+    assert transformer.embed.table.weight.shape == (401, 256)
+    assert {layer.attend.heads for layer in transformer.predict.layers} == {8}
+
+
+# --- processes in turn -------------------------------------------------------------------------------------
+
+ECHO = """
+from worker import serve
+
+def prepare(job):
+    print("this is no answer")
+    rounds = iter(job["says"])
+    return {"ready": True}, lambda: {"done": next(rounds), "clock": 2.0, "cpu": 4.0}
+
+serve(prepare)
+"""
+
+
+def echo(tmp_path, name, says):
+    (tmp_path / "echo.py").write_text(ECHO)
+    return turns.Side(name, "echo", {"threads": 1, "says": says}, paths=(tmp_path,))
+
+
+def test_sides_work_in_turn_and_the_first_round_does_not_count(tmp_path, capsys):
+    first, second = turns.in_turn([echo(tmp_path, "a", [99, 2, 6, 4]), echo(tmp_path, "b", [99, 8, 8, 80])], 3)
+    assert [each["done"] for each in first.rounds] == [2, 6, 4]
+    assert first.about["ready"] and first.about["versions"]["Python"]
+    assert first.rate() == 2.0 and first.rate("cpu") == 1.0  # the median of 1, 3, 2; half of that
+    assert second.rate() == 4.0
+    assert first.peak > 1
+    turns.compared("both", (), [first, second])
+    table = capsys.readouterr().out
+    assert "| b | 4 | 2 |" in table and "| 2.00 | 2.00 |" in table
+    turns.compared("both", (), [first, second], peers=True)
+    assert "| 0.50 | 0.50 |" in capsys.readouterr().out
+
+
+def test_a_side_that_dies_is_told_by_name_with_its_last_words(tmp_path):
+    with pytest.raises(SystemExit, match="(?s)b ended with 1.*StopIteration"):
+        turns.in_turn([echo(tmp_path, "a", [1, 1]), echo(tmp_path, "b", [1])], 1)
+
+
+def test_milliseconds_are_of_all_sentences_of_all_rounds():
+    side = turns.Side("a", "b", {"threads": 1})
+    found = turns.Measured(side, {}, [{"times": [1.0, 2.0, 3.0]}, {"times": [4.0, 5.0]}])
+    assert found.milliseconds() == 3.0
+    assert found.milliseconds(0.9) == pytest.approx(4.6)
+    assert "times" not in found.told()["rounds"][0]
+
+
+def test_a_report_says_what_it_holds_for(tmp_path, capsys):
+    turns.report({"a": 1}, tmp_path / "new" / "file.json")
+    told = json.loads((tmp_path / "new" / "file.json").read_text())
+    assert told["a"] == 1
+    assert {"processor", "cores", "command", "date"} <= told["machine"].keys()
+    assert "processor" in capsys.readouterr().out
+
+
+def test_peak_memory_is_the_process_own():
+    """A child of a large parent is small."""
+    held = torch.zeros(50_000_000)
+    code = "import worker; print(worker.peak_bytes())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=HOME, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < held.nbytes
+
+
+# --- growth ------------------------------------------------------------------------------------------------
+
+
+def test_the_power_of_a_curve():
+    assert growth.power([2, 4, 8], [1.0, 9.0, 36.0]) == 2.0
+    assert growth.power([2, 8], [5.0, 5.0]) == 0.0
+    assert growth.power([2, 8], [0.0, 5.0]) == 0.0
+
+
+def test_growth_by_length_and_beam(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(setting, "SHAPES", {"transformer": SMALL_TRANSFORMER})
+    monkeypatch.setattr(growth, "PIECES", 61)
+    found = {}
+    for axis, sizes in (("length", [3, 7]), ("vocabulary", [53, 67]), ("beam", [1, 2])):
+        curves = growth.grown(axis, sizes, ["transformer"], 1)
+        growth.tables(axis, sizes, curves)
+        assert all(len(values) == 2 for curve in curves.values() for values in vars(curve).values())
+        found[axis] = (sizes, curves)
+    lengths = found["length"][1]["transformer, update"]
+    assert lengths.peak[0] < lengths.peak[1]  # more pieces, more memory
+    assert "power" in capsys.readouterr().out
+    for name in ("growth.png", "growth.svg"):
+        growth.draw(found, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 5_000
+
+
+def test_growth_goes_on_from_the_axes_that_a_file_has(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(setting, "SHAPES", {"transformer": SMALL_TRANSFORMER})
+    monkeypatch.setattr(growth, "PIECES", 61)
+    for axis, sizes in (("beam", "1,2"), ("length", "3,5")):
+        asked_for = ["--only", axis, "--sizes", sizes, "--shapes", "transformer", "--rounds", "1"]
+        files = ["--json", str(tmp_path / "found.json"), "--picture", str(tmp_path / "found.png")]
+        monkeypatch.setattr(sys, "argv", ["growth.py", *asked_for, *files])
+        growth.main()
+    found = growth.kept(tmp_path / "found.json")
+    assert {axis: sizes for axis, (sizes, _) in found.items()} == {"length": [3, 5], "beam": [1, 2]}
+    assert growth.kept(None) == {}
+    assert (tmp_path / "found.png").is_file()
+
+
+def test_a_corpus_is_taken_in_by_a_process_of_its_own(tmp_path):
+    corpora.write_text(tmp_path, PAIRS)
+    job = {"folder": str(tmp_path), "cache": str(tmp_path / "cache"), "pairs": PAIRS, "pieces": 300, "batches": 2}
+    (found,) = turns.in_turn([turns.Side("a", "corpora", {**job, "threads": 1})], 1, warm=0)
+    done = found.rounds[0]
+    assert done["batches"] == 2 and done["done"] == PAIRS
+    assert [len(stage) for stage in done["stages"]] == [3, 3, 3]
+    assert len(Corpus.open(tmp_path, source="de", target="en", cache=tmp_path / "cache").split("train")) == PAIRS
+
+
+# --- peers -------------------------------------------------------------------------------------------------
+
+
+def test_every_peer_says_how_it_is_installed_and_what_it_can_do():
+    for name in compare.PEERS:
+        peer = compare.import_module(f"peers.{name}").PEER
+        assert peer.module == f"peers.{name}"
+        assert peer.works and {work for work, _ in peer.works} <= set(compare.WORKS)
+        assert not any(package.startswith("torch=") for package in peer.packages)  # constraints.txt says which
+
+
+def test_an_environment_is_made_once_and_under_our_constraints(tmp_path, monkeypatch):
+    calls = []
+    made = tmp_path / "some" / "lib" / "python3" / "site-packages"
+    monkeypatch.setattr(venv, "create", lambda folder, with_pip: made.mkdir(parents=True))
+    monkeypatch.setattr(subprocess, "run", lambda command, check: calls.append(command))
+    peer = Peer("some peer", "peers.some", ("a", "b"), alone=("c==1",), stubs=("empty",))
+    python = peer.python(tmp_path)
+    assert [call[-2:] for call in calls] == [["a", "b"], ["--no-deps", "c==1"]]
+    assert all(call[0] == str(python) for call in calls)
+    assert all(call[call.index("--constraint") + 1] == str(CONSTRAINTS) for call in calls)
+    assert "torch==" in CONSTRAINTS.read_text()
+    assert (made / "empty.py").read_text() == ""
+    assert peer.python(tmp_path) == python
+    assert len(calls) == 2  # nothing is installed again
+
+
+def test_sides_of_decoding(tiny, monkeypatch):
+    monkeypatch.setattr(setting, "exported", lambda model, to, weights: Path(f"{to}-{weights}"))
+    job = {"threads": 2, "work": "decode"}
+    found = decode.sides(job, Path("model"), decode.ENGINES)
+    assert [(side.module, side.job["model"]) for side in found[:4]] == [
+        ("ours", "model"),
+        ("ours", "onnx-float32"),
+        ("ours", "onnx-int8"),
+        ("ours", "ctranslate2-int8"),
+    ]
+    workers = [(side.job["model"], side.job["workers"], side.job["threads"]) for side in found[4:]]
+    kinds = ("ctranslate2-float32", "ctranslate2-int8")
+    assert workers == [(kind, shape, shape[1]) for kind in kinds for shape in ((1, 2), (2, 1))]
+    rnn, transformer = (setting.untrained(shape, tiny) for shape in ("rnn", "transformer"))
+    fits = decode.models(asked(data=tiny, shapes=("rnn", "transformer"), engines=decode.ENGINES))
+    assert fits == {"rnn": (rnn, ["torch", "onnx", "onnx-int8"]), "transformer": (transformer, list(decode.ENGINES))}
+
+
+def test_a_process_is_timed_to_its_first_line(capsys):
+    found = latency.starts({}, 1)
+    assert list(found) == ["regard --help"]
+    assert all(0 < seconds < math.inf for seconds in found["regard --help"])
+    assert "| regard --help |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["train.py", "decode.py", "latency.py", "growth.py", "peers"])
+def test_every_command_has_help_with_examples(name):
+    done = subprocess.run(
+        [sys.executable, str(HOME / name), "--help"], capture_output=True, text=True, check=True, cwd=HOME.parent
+    )
+    assert f"python benchmarks/{name}" in done.stdout and "--quick" in done.stdout and "--json" in done.stdout
