@@ -16,5 +16,15 @@ def _same_start(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
+@pytest.fixture
+def one_thread():
+    """For code that sets threads, or flushes small numbers, itself: one thread, and all as it was after."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+    torch.set_flush_denormal(False)
+
+
 def pytest_configure():
     torch.set_num_threads(1)

@@ -34,13 +34,7 @@ PAIRS = 97
 ASKED = {"data": "folder", "quick": True, "batches": None, "sentences": 5, "model": None}
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-    torch.set_flush_denormal(False)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture

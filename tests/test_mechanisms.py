@@ -13,13 +13,7 @@ import flatness
 import lookup
 import reversal
 
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_the_answer_of_a_lookup_is_the_class_of_the_named_slot():

@@ -20,12 +20,7 @@ import reversal
 TINY = ("embed.width=32", "encode.hidden=64", "predict.hidden=64", "predict.embed.width=32")
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def surprise(name, recipe, steps, *settings, size=1500, **languages):

@@ -25,7 +25,7 @@ def copied(state):
     return type(state)(**{**vars(state), "memory": Held(layers)})
 
 
-def same(built, state):
+def assert_same(built, state):
     tokens = torch.arange(2, 2 + rows_of(state))
     one, other = built.step(tokens, state), built.step(tokens, copied(state))
     assert torch.allclose(one.logits, other.logits, atol=1e-5)
@@ -45,14 +45,14 @@ def test_rows_that_share_see_what_rows_that_do_not_see(decoder):
     built, state = started(overrides("predict", decoder))
     with torch.no_grad():
         for index in ([0, 0, 0, 1, 2, 2], [0, 1, 2, 4, 5, 5], [3, 3, 3, 4], [1, 0]):
-            state = same(built, state.reorder(torch.tensor(index))).state
+            state = assert_same(built, state.reorder(torch.tensor(index))).state
 
 
 @pytest.mark.parametrize("score", SCORES)
 def test_every_score(score):
     built, state = started(overrides("predict", "luong"), [f"attend.score={score}"])
     with torch.no_grad():
-        same(built, state.reorder(torch.tensor([0, 0, 1, 2, 2])))
+        assert_same(built, state.reorder(torch.tensor([0, 0, 1, 2, 2])))
 
 
 @settings(deadline=None, max_examples=30, derandomize=True)
@@ -61,7 +61,7 @@ def test_any_rows_in_any_order(moves):
     built, state = started(overrides("predict", "luong"))
     with torch.no_grad():
         for move in moves:
-            state = same(built, state.reorder(torch.tensor(move) % rows_of(state))).state
+            state = assert_same(built, state.reorder(torch.tensor(move) % rows_of(state))).state
 
 
 def test_the_keys_stay_where_they_are_until_most_are_not_looked_at():
@@ -80,7 +80,7 @@ def test_where_the_place_of_a_query_matters_rows_look_apart():
     assert shared.memory.owner is None
     assert len(shared.memory.layers[0].keys) == 3
     with torch.no_grad():
-        same(built, shared)
+        assert_same(built, shared)
 
 
 def test_a_watcher_sees_every_row():
