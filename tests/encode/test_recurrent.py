@@ -3,8 +3,9 @@
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.encode.recurrent import RecurrentEncoder
+from regard.encode.recurrent import Layer, RecurrentEncoder
 from regard.errors import ShapeError
 from regard.masks import flip, from_lengths
 from regard.types import Padded
@@ -52,6 +53,25 @@ def test_backward_is_the_reversed_source_in_its_own_order(cell):
     assert torch.allclose(memory.values, flip(mirror.values, given.mask), atol=1e-6)
     assert torch.allclose(memory.summary, mirror.summary, atol=1e-6)
     assert torch.allclose(memory.summary, memory.values[:, 0], atol=1e-6), "it ends on the first word"
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("direction", ["forward", "both"])
+@pytest.mark.parametrize("lengths", [(5, 7, 2), (3, 3, 3)])
+def test_gradients_are_those_of_packed_sequences_whatever_the_padding_holds(cell, direction, lengths):
+    layer, given = Layer(3, 10, cell, direction), source(lengths)
+    states = given.data.masked_fill(~given.mask.unsqueeze(-1), torch.nan).requires_grad_()
+    weights = [states, *layer.parameters()]
+    found, final = layer(states, given.mask)
+    packed = pack_padded_sequence(states, given.mask.sum(1), batch_first=True, enforce_sorted=False)
+    out, ends = layer.network(packed)
+    theirs, end = pad_packed_sequence(out, batch_first=True)[0], ends[0] if cell == "lstm" else ends
+    assert torch.allclose(found, theirs, atol=1e-6)
+    cotangents = torch.randn_like(found), torch.randn_like(final.hidden)
+    ours = torch.autograd.grad((found, final.hidden), weights, cotangents)
+    expected = torch.autograd.grad((theirs, torch.cat(end.unbind(0), -1)), weights, cotangents)
+    for one, other in zip(ours, expected, strict=True):
+        assert torch.allclose(one, other, atol=1e-5)
 
 
 def test_residuals_add_what_was_read():
