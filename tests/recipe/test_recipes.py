@@ -168,7 +168,7 @@ def test_the_transformers_of_the_paper_have_its_size(settings, millions):
 
 def test_the_systems_of_the_frame_are_there():
     papers = "gnmt luong luong-local-m luong-local-p rnnsearch seq2seq transformer tutorial"
-    wanted = f"{papers} classify rnnsearch-hard transformer-fast transformer-tiny"
+    wanted = f"{papers} classify rnnsearch-hard transformer-fast transformer-guided transformer-tiny"
     assert set(NAMED) >= {*wanted.split(), *(f"{name}-paper" for name in papers.split())}
     assert list(NAMED) == sorted(NAMED)
 
