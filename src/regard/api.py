@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -21,9 +22,12 @@ from regard.evaluate.corpus_links import held_out_links, training_links
 from regard.learn.course import Budget
 from regard.learn.events import Outcome, Tell, Validation, quiet
 from regard.learn.guide import head_counts
+from regard.learn.learner import Learner
 from regard.learn.loss import sequence_loss
+from regard.learn.pace import positions_a_second
 from regard.learn.place import Place
-from regard.learn.run import run
+from regard.learn.precision import use_bf16
+from regard.learn.run import check_end, run
 from regard.learn.settings import Standard
 from regard.learn.team import Team
 from regard.model import Model, save
@@ -37,6 +41,7 @@ from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
 SIDES = ("source", "target")
 EXAM = 500  # pairs of the validation split that are decoded each time
 Say = Callable[[str], None]
+Tokenizers = tuple[Tokenizer, Tokenizer]  # of source and target
 
 
 def _silent(line: str) -> None:
@@ -65,6 +70,7 @@ def train(
     resume: bool = False,
     settings: Sequence[str] = (),
     size: int | None = None,
+    tokenizers: Tokenizers | None = None,
     tell: Tell = quiet,
     say: Say = _silent,
 ) -> Translator:
@@ -77,6 +83,7 @@ def train(
         resume: go on with the run in `out`.
         settings: changes of the recipe, as `-s` takes them: `["train.rate=0.002"]`.
         size: how many pairs a built-in corpus shall draw.
+        tokenizers: those of source and target, if they shall not be learnt from the corpus.
         tell: hears every step, validation and save; `say` hears notes in words.
 
     Many processes that a launcher started call this alike, train as one, and all have the model.
@@ -85,20 +92,95 @@ def train(
     resolved, say = team.each(lambda: resolve(recipe, settings)), say if team.main else _silent
     corpus = team.first(lambda: Corpus.open(data, source=source, target=target, size=size, seed=seed))
     team.alone(lambda: _check(corpus, say))
-    lessons: Standard = resolved.train()
-    _check_share(resolved, lessons)
-    pair = team.alone(lambda: _kept(place) if resume else _tokenizers(corpus, lessons))
-    torch.manual_seed(seed)
-    model = team.each(lambda: resolved.build(len(pair[0]), len(pair[1])))
-    say(f"{_parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")
-    batches = _batches(team.first(lambda: _lessons_of(corpus, pair, lessons, say)), pair, lessons, seed)
-    files = {SOURCE_FILE: pair[0].backend.to_str(), TARGET_FILE: pair[1].backend.to_str()}
-    exam = Exam(corpus, *pair) if "val" in corpus.splits else None
-    home, budget = Place(place, resume, files), Budget(minutes, steps)
-    outcome = run(model, batches, lessons, home, budget=budget, validate=exam, seed=seed, tell=tell)
-    say(f"stopped by {outcome.reason} after {outcome.number:,} updates; {batches.tally}")
+    ready = _ready(resolved, corpus, place if resume else tokenizers, seed, say)
+    home, budget = Place(place, resume, ready.files), Budget(minutes, steps)
+    outcome = run(
+        ready.model, ready.batches, ready.lessons, home, budget=budget, validate=ready.exam, seed=seed, tell=tell
+    )
+    say(f"stopped by {outcome.reason} after {outcome.number:,} updates; {ready.batches.tally}")
     team.alone(lambda: _complete(home, resolved, corpus, outcome, say))
     return Translator.load(place)
+
+
+def rehearse(
+    recipe: str | Path,
+    *,
+    data: str | Path,
+    out: str | Path,
+    source: str | None = None,
+    target: str | None = None,
+    minutes: float | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    settings: Sequence[str] = (),
+    size: int | None = None,
+) -> Tokenizers:
+    """Raise what `train` with these arguments would raise before its first update; the tokenizers it would have.
+
+    What it reads from the cache is there afterwards. In the run folder, nothing is.
+    """
+    resolved, place = resolve(recipe, settings), Path(out)
+    corpus = Corpus.open(data, source=source, target=target, size=size, seed=seed)
+    _check(corpus, _silent)
+    ready = _ready(resolved, corpus, place if resume else None, seed, _silent)
+    check_end(ready.model, ready.lessons, Budget(minutes, steps), ready.exam)
+    Learner(ready.model, ready.lessons, iter(()), bf16=use_bf16(ready.lessons.precision))
+    Place(place, resume).prepare(0)
+    return ready.tokenizers
+
+
+def pace(
+    recipe: str | Path,
+    *,
+    data: str | Path,
+    out: str | Path,
+    source: str | None = None,
+    target: str | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    settings: Sequence[str] = (),
+    size: int | None = None,
+    tokenizers: Tokenizers | None = None,
+) -> float:
+    """How many target positions a second `train` would learn from with these arguments, which `rehearse` found sound.
+
+    A few seconds of real updates are timed, in one process or in many that a launcher started. Nothing is written.
+    """
+    team = Team()
+    resolved = team.each(lambda: resolve(recipe, settings))
+    corpus = team.first(lambda: Corpus.open(data, source=source, target=target, size=size, seed=seed))
+    ready = _ready(resolved, corpus, Path(out) if resume else tokenizers, seed, _silent)
+    return positions_a_second(ready.model, ready.batches, ready.lessons)
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """All that a training needs for its first update."""
+
+    lessons: Standard
+    tokenizers: Tokenizers
+    model: Model
+    batches: Batches
+    exam: Exam | None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What goes into a model folder beside the model."""
+        source, target = self.tokenizers
+        return {SOURCE_FILE: source.backend.to_str(), TARGET_FILE: target.backend.to_str()}
+
+
+def _ready(recipe: Recipe, corpus: Corpus, given: Tokenizers | Path | None, seed: int, say: Say) -> _Ready:
+    """Make everything ready, with tokenizers that are given, those of a run that goes on, or new ones."""
+    team, lessons = Team(), recipe.train()
+    _check_share(recipe, lessons)
+    pair = team.alone(lambda: _kept(given) if isinstance(given, Path) else given or _tokenizers(corpus, lessons))
+    torch.manual_seed(seed)
+    model = team.each(lambda: recipe.build(len(pair[0]), len(pair[1])))
+    say(f"{_parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")
+    batches = _batches(team.first(lambda: _lessons_of(corpus, pair, lessons, say)), pair, lessons, seed)
+    return _Ready(lessons, pair, model, batches, Exam(corpus, *pair) if "val" in corpus.splits else None)
 
 
 def _check_share(recipe: Recipe, lessons: Standard) -> None:
@@ -110,7 +192,7 @@ def _check_share(recipe: Recipe, lessons: Standard) -> None:
         )
 
 
-def _tokenizers(corpus: Corpus, lessons: Standard) -> tuple[Tokenizer, Tokenizer]:
+def _tokenizers(corpus: Corpus, lessons: Standard) -> Tokenizers:
     columns = (column(corpus.split("train"), side) for side in SIDES)
     joint: bool | Literal["auto"] = "auto" if lessons.joint == "auto" else lessons.joint == "yes"
     return train_pair(
@@ -122,7 +204,7 @@ def _tokenizers(corpus: Corpus, lessons: Standard) -> tuple[Tokenizer, Tokenizer
     )
 
 
-def _batches(split: Dataset, pair: tuple[Tokenizer, Tokenizer], lessons: Standard, seed: int) -> Batches:
+def _batches(split: Dataset, pair: Tokenizers, lessons: Standard, seed: int) -> Batches:
     longest = lessons.longest or None
     linked = lessons.guide != "none"
     return Batches(
@@ -130,7 +212,7 @@ def _batches(split: Dataset, pair: tuple[Tokenizer, Tokenizer], lessons: Standar
     )
 
 
-def _lessons_of(corpus: Corpus, pair: tuple[Tokenizer, Tokenizer], lessons: Standard, say: Say) -> Dataset:
+def _lessons_of(corpus: Corpus, pair: Tokenizers, lessons: Standard, say: Say) -> Dataset:
     """The training pairs, with the links of a statistical aligner where these are to guide."""
     split = corpus.split("train")
     if lessons.guide != "reference":
@@ -173,7 +255,7 @@ def _check(corpus: Corpus, say: Say) -> None:
     say(str(report))
 
 
-def _kept(place: Path) -> tuple[Tokenizer, Tokenizer]:
+def _kept(place: Path) -> Tokenizers:
     """The tokenizers of a run that goes on."""
     for folder in (place / "last", place / "best"):
         if (folder / SOURCE_FILE).is_file():

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.cli.options import From, Settings, To
+from regard.errors import UsageError
 
 if TYPE_CHECKING:
     from regard.learn.course import Budget
@@ -30,7 +30,12 @@ def train(
     size: Annotated[int | None, typer.Option(min=1, help="How many pairs a built-in corpus shall draw.")] = None,
     setting: Settings = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="How many processes train as one, each with its share of every update.")
+        str | None,
+        typer.Option(
+            metavar="N|auto",
+            help="How many processes train as one, each with its share of every update (one, if not said); auto "
+            "measures which number is fastest. Another number draws other dropout, and gives other weights.",
+        ),
     ] = None,
 ) -> None:
     """Train a recipe on a corpus. Ctrl-C saves and stops; --resume goes on, to the same weights.
@@ -38,32 +43,27 @@ def train(
     Example: regard train rnnsearch --data phrasebook --from en --to fr --out runs/en-fr --minutes 5
     """
     from regard import api
-    from regard.errors import UsageError
+    from regard.cli.processes import spread
     from regard.learn.course import Budget
-    from regard.learn.launch import launch, needs_launch
-    from regard.recipe import resolve
 
     if minutes is None and steps is None:
         raise UsageError("a training needs an end.", hint="Add --minutes 10, or --steps 5000.")
-    if processes is not None and needs_launch(processes):
-        resolve(recipe, setting or ())  # a mistake in the recipe is told once, not by every process
-        raise typer.Exit(launch(processes, sys.argv[1:]))
+    asked: dict[str, Any] = {
+        "recipe": recipe,
+        "data": data,
+        "out": out,
+        "source": source,
+        "target": target,
+        "minutes": minutes,
+        "steps": steps,
+        "seed": seed,
+        "resume": resume,
+        "settings": setting or (),
+        "size": size,
+    }
+    tokenizers = None if processes is None else spread(processes, asked)
     with _shown(Budget(minutes, steps), out) as tell:
-        api.train(
-            recipe,
-            data=data,
-            out=out,
-            source=source,
-            target=target,
-            minutes=minutes,
-            steps=steps,
-            seed=seed,
-            resume=resume,
-            settings=setting or (),
-            size=size,
-            tell=tell,
-            say=lambda line: typer.echo(line, err=True),
-        )
+        api.train(**asked, tokenizers=tokenizers, tell=tell, say=lambda line: typer.echo(line, err=True))
 
 
 @contextmanager

@@ -153,7 +153,8 @@ class Course:
             return
         number, settings = self.learner.number, self.settings
         with Log(self.place.folder, settings.log, tensorboard=settings.tensorboard, number=number) as self.log:
-            self.log.write(event, number=number, torch=torch.__version__, terms=self._terms())
+            shared = {"processes": self.team.count, "threads": torch.get_num_threads()}
+            self.log.write(event, number=number, torch=torch.__version__, **shared, terms=self._terms())
             yield
 
     def advance(self) -> None:

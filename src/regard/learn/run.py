@@ -49,7 +49,7 @@ def run(
         tell: hears every step, validation and save.
     """
     team = Team()
-    team.each(lambda: _check(model, settings, budget, validate))
+    team.each(lambda: check_end(model, settings, budget, validate))
     with team.linked():
         course = Course(model, batches, settings, place, budget=budget, validate=validate, seed=seed, tell=tell)
         with stopping() as stop, flushing(), course.opened():
@@ -76,7 +76,7 @@ def _to_the_end(course: Course, stop: Stop) -> Outcome:
             )
 
 
-def _check(model: Model, settings: Standard, budget: Budget, validate: Validate | None) -> None:
+def check_end(model: Model, settings: Standard, budget: Budget, validate: Validate | None) -> None:
     """Refuse before anything is written what could not end well."""
     if model.recipe is None:
         raise ModelError(
