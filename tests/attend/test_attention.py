@@ -94,6 +94,29 @@ def test_the_fused_path_runs_when_nobody_watches_and_only_then(monkeypatch):
     assert len(seen.looks) == 1
 
 
+@pytest.mark.parametrize("heads", [(), (2,)], ids=["one head", "two heads"])
+def test_the_kernel_is_given_a_mask_only_where_something_is_hidden(monkeypatch, heads):
+    given = []
+    kernel = F.scaled_dot_product_attention
+    monkeypatch.setattr(
+        F,
+        "scaled_dot_product_attention",
+        lambda query, keys, values, mask, *rest, **options: (
+            given.append(mask) or kernel(query, keys, values, mask, *rest, **options)
+        ),
+    )
+    attend = Attention(5, 5, 5, score=maker("score", "scaled_dot"))
+    query, keys, values = (torch.randn(3, *heads, 7, 5) for _ in range(3))
+    everything = torch.ones(3, *(1 for _ in heads), 7, dtype=torch.bool)
+    bare = attend(query, attend.prepare(keys, values, everything)).context
+    hidden = everything.clone()
+    hidden[0, ..., 4:] = False
+    masked = attend(query, attend.prepare(keys, values, hidden)).context
+    assert [mask is None for mask in given] == [True, False]
+    assert torch.allclose(bare[1:], masked[1:], atol=1e-6)
+    assert not torch.allclose(bare[0], masked[0], atol=1e-3)
+
+
 def test_every_query_may_have_its_own_mask():
     query, keys, values = inputs(queries=2)
     mask = torch.zeros(3, 2, 7, dtype=torch.bool)

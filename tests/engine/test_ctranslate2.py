@@ -88,6 +88,37 @@ def test_several_outputs_ranked_by_our_score(theirs, alpha):
             assert each.score == pytest.approx(each.likelihood / penalty, abs=1e-6)
 
 
+class Counted:
+    """A translator that counts how often it is asked to translate."""
+
+    def __init__(self, backend):
+        self.backend, self.calls = backend, 0
+
+    def __getattr__(self, name):
+        return getattr(self.backend, name)
+
+    def translate_batch(self, *given, **options):
+        self.calls += 1
+        return self.backend.translate_batch(*given, **options)
+
+
+@pytest.mark.parametrize(
+    ("lines", "beam", "calls"),
+    [(LINES[:1], 5, 1), (LINES[2:3], 3, 1), (LINES, 1, 1), (LINES, 5, 2)],
+    ids=["one", "another", "greedy", "a batch"],
+)
+def test_the_first_step_is_told_right_and_asked_for_again_only_in_a_batch(theirs, monkeypatch, lines, beam, calls):
+    counted = Counted(theirs.engine.backend)
+    monkeypatch.setattr(theirs.engine, "backend", counted)
+    found = searched(theirs, Options(beam=beam, nbest=beam, max_length=37, stretch=37), lines)
+    assert counted.calls == calls
+    for line, best in zip(lines, found, strict=True):
+        for each in best:
+            batch = Batch(sources(theirs, [line]), pad([[1, *each.ids, 2]]))
+            (forced,) = theirs.engine.force(batch, record=True)
+            assert torch.allclose(each.weights[0], forced.weights[0], atol=1e-4)
+
+
 def test_each_sentence_is_cut_at_its_own_limit(ours, theirs):
     options = Options(beam=3, nbest=3, stretch=0.5, max_length=41)
     limits = options.limits(sources(ours).lengths).tolist()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from regard.listen import Looked, listening
 from regard.predict.held import Held
+from regard.types import Padded
 from small import ATTENDING, batch, model, overrides
 
 SCORES = ("dot", "scaled_dot", "general", "additive", "cosine", "location")
@@ -46,6 +47,18 @@ def test_rows_that_share_see_what_rows_that_do_not_see(decoder):
     with torch.no_grad():
         for index in ([0, 0, 0, 1, 2, 2], [0, 1, 2, 4, 5, 5], [3, 3, 3, 4], [1, 0]):
             state = assert_same(built, state.reorder(torch.tensor(index))).state
+
+
+@pytest.mark.parametrize("decoder", ATTENDING)
+def test_the_rows_of_one_sentence_alone(decoder):
+    built = model(overrides("predict", decoder)).eval()
+    source = batch().source
+    alone = Padded(source.data[:1, : source.lengths[0]], source.mask[:1, : source.lengths[0]])
+    state = built.start(alone)
+    with torch.no_grad():
+        for index in ([0, 0, 0], [2, 0, 1, 1, 0], [3, 4]):
+            state = assert_same(built, state.reorder(torch.tensor(index))).state
+    assert len(state.memory.layers[0].keys) == 1
 
 
 @pytest.mark.parametrize("score", SCORES)

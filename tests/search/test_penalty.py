@@ -7,7 +7,7 @@ import torch
 
 from regard.errors import UsageError
 from regard.search import Options, coverage_penalty, length_penalty
-from regard.search.penalty import looked_at, ranks
+from regard.search.penalty import looked_at, penalty_of, ranks
 from regard.types import Attended
 
 
@@ -16,6 +16,7 @@ def test_length_penalty_by_hand():
     assert found.tolist() == pytest.approx([1.0, 1.2011, 2**0.2], abs=5e-5)
     assert length_penalty(torch.tensor([1, 10]), 0).tolist() == [1.0, 1.0]
     assert length_penalty(torch.tensor([13]), 1.0).tolist() == [3.0]
+    assert [penalty_of(length, 0.2) for length in (1, 10, 7)] == pytest.approx(found.tolist())
 
 
 def test_coverage_penalty_by_hand():

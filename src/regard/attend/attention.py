@@ -167,7 +167,8 @@ class Attention(nn.Module):
             mask = torch.ones(keys.shape[:-1], dtype=torch.bool, device=keys.device)
         if mask.dim() < keys.dim():
             mask = mask.unsqueeze(-2)
-        return Prepared(self.score.prepare(keys, start), values, mask, self.choice.prepare(keys, mask.any(-2)))
+        gates = None if self.choice.soft else self.choice.prepare(keys, mask.any(-2))
+        return Prepared(self.score.prepare(keys, start), values, mask, gates)
 
     def forward(self, query: Queries, prepared: Prepared, *, start: int | None = None, real: Real = None) -> Attended:
         """Look. `start` is the position of the first query; `real` marks the queries that are not padding."""
@@ -208,17 +209,29 @@ class Attention(nn.Module):
     def fused(self, query: Queries, prepared: Prepared, start: int | None = None) -> Attended:
         """PyTorch's fused kernel; the weights are computed only if someone asks for them."""
         allowed = self.scope(query, prepared, start).allowed
-        given = (query, prepared.keys, prepared.values, allowed.expand(*query.shape[:-1], -1))
-        # The kernel is for four axes; with three PyTorch quietly goes another, slower way.
-        asked, keys, values, mask = (each.unsqueeze(1) for each in given) if query.dim() == 3 else given
+        mask = None if _is_open(allowed) else allowed.expand(*query.shape[:-1], -1)
+        asked, keys, values = query, prepared.keys, prepared.values
+        if query.dim() == 3:  # the kernel is for four axes; with three PyTorch quietly goes another, slower way
+            asked, keys, values = (each.unsqueeze(1) for each in (asked, keys, values))
+            mask = None if mask is None else mask.unsqueeze(1)
         dropout = self.dropout if self.training else 0.0
         context = F.scaled_dot_product_attention(asked, keys, values, mask, dropout, scale=self.score.scale)
-        # The kernels do not agree on a row that may look at nothing; we do.
-        context = context.reshape(*query.shape[:-1], -1).masked_fill(~allowed.any(-1, keepdim=True), 0.0)
+        context = context.reshape(*query.shape[:-1], -1)
+        if mask is not None:  # the kernels do not agree on a row that may look at nothing; we do
+            context = context.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
         return Attended(context, lambda: self.choice(self.score(query, prepared.keys), allowed))
 
     def _drop(self, weights: Tensor) -> Tensor:
         return drop(weights, self.dropout, self.training)
+
+
+def _is_open(allowed: Tensor) -> bool:
+    """May everything be looked at? Then a mask costs as much as a short look itself.
+
+    A graph that is being traced cannot know, and a graphics card would have to be waited for.
+    """
+    known = allowed.device.type == "cpu" and not torch.compiler.is_compiling()
+    return known and allowed.shape[-1] > 0 and bool(allowed.all())
 
 
 def _rows(gates: Tensor | None) -> Tensor | None:

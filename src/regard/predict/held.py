@@ -57,20 +57,30 @@ class Held(Reorderable):
 
     def _side_by_side(self, attend: Attends, query: Tensor, prepared: Prepared, start: int) -> Attended:
         seat, places = self._seats
-        table = query.new_zeros(len(prepared.keys) * places, query.shape[-1]).index_copy_(0, seat, query[:, 0])
-        seen = attend(table.view(-1, places, query.shape[-1]), prepared, start=start)
+        table = query[:, 0]
+        if seat is not None:
+            table = query.new_zeros(len(prepared.keys) * places, query.shape[-1]).index_copy_(0, seat, table)
+        seen = attend(table.reshape(-1, places, query.shape[-1]), prepared, start=start)
+
+        def own(found: Tensor) -> Tensor:
+            rows = found.flatten(0, 1)
+            return rows if seat is None else rows[seat]
 
         def look() -> Tensor:
             weights = seen.weights  # B W S, or B H W S
-            apart = weights if weights.dim() == 3 else weights.transpose(1, 2)
-            return apart.flatten(0, 1)[seat].unsqueeze(-2)
+            return own(weights if weights.dim() == 3 else weights.transpose(1, 2)).unsqueeze(-2)
 
-        return Attended(seen.context.flatten(0, 1)[seat].unsqueeze(1), look)
+        return Attended(own(seen.context).unsqueeze(1), look)
 
     @cached_property
-    def _seats(self) -> tuple[Int[Tensor, " N"], int]:
-        """Where each row sits in a table with a line for every sentence, and how many places a line has."""
+    def _seats(self) -> tuple[Int[Tensor, " N"] | None, int]:
+        """Where each row sits in a table with a line for every sentence, and how many places a line has.
+
+        All rows of one sentence alone are its line as they stand: no seats.
+        """
         owner = self.owner if self.owner is not None else torch.arange(len(self.layers[0].keys))
+        if len(self.layers[0].keys) == 1:
+            return None, len(owner)
         counts = owner.bincount(minlength=len(self.layers[0].keys))
         places = int(counts.max())
         order = owner.argsort(stable=True)
@@ -81,7 +91,7 @@ class Held(Reorderable):
 
     def _packed(self) -> Held:
         """Without the sentences that nobody looks at any more, once they are many."""
-        if self.owner is None or not self.layers:
+        if self.owner is None or not self.layers or len(self.layers[0].keys) == 1:
             return self
         used = torch.zeros(len(self.layers[0].keys), dtype=torch.bool, device=self.owner.device)
         used[self.owner] = True

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -138,7 +139,7 @@ class TransformerDecoder(nn.Module):
         if not isinstance(state, TransformerState):
             raise TypeError(f"a Transformer decoder steps from its own state, not from {type(state).__name__}")
         rows = self.embed.vectors(token.unsqueeze(1), state.step)
-        allowed = token.new_ones((token.shape[0], 1, 1)).bool()
+        allowed = token.new_ones((token.shape[0], 1, 1), dtype=torch.bool)
         rows, past, looked = self._through(rows, state, allowed, None)
         return Stepped(self.readout(rows)[:, 0], TransformerState(state.step + 1, state.memory, past), looked)
 

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -28,7 +29,9 @@ from regard.data.tokenizer import END
 from regard.engine.ctranslate2.manifest import Carried, Manifest
 from regard.errors import ShapeError, UsageError
 from regard.record import Aligner
-from regard.search import Hypothesis, Options, length_penalty
+from regard.search import Hypothesis, Options
+from regard.search.options import Number
+from regard.search.penalty import penalty_of
 from regard.search.rules import Rules
 from regard.types import Batch, Padded
 
@@ -40,11 +43,14 @@ Rows = Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class _Draft:
-    """An output as it was found; its likelihood is None where it has to be scored again."""
+    """An output as it was found: its likelihood is None where it has to be scored again, `looked` where none asked.
+
+    What it looked at stays as it came: most drafts are dropped, and to make a tensor costs more than all else here.
+    """
 
     ids: tuple[int, ...]
     likelihood: float | None
-    weights: tuple[Float[Tensor, "1 T S"], ...]
+    looked: Rows | None
 
 
 @dataclass(frozen=True)
@@ -101,12 +107,9 @@ class CTranslate2:
             tuple(row[1 : length - 1])
             for row, length in zip(batch.target.data.tolist(), batch.target.lengths.tolist(), strict=True)
         ]
-        looked = self._looked(lines, targets) if record else [()] * len(lines)
-        likelihoods = self._likelihoods(lines, targets)
-        return [
-            _hypothesis(ids, likelihood, weights, Options())
-            for ids, likelihood, weights in zip(targets, likelihoods, looked, strict=True)
-        ]
+        looked = self._looked(lines, targets) if record else [None] * len(lines)
+        found = zip(targets, self._likelihoods(lines, targets), looked, strict=True)
+        return [_hypothesis(*each, Options().alpha) for each in found]
 
     def reader(self, aligner: Aligner | None) -> Aligner:
         """The heads that align are the one row that is recorded."""
@@ -116,8 +119,11 @@ class CTranslate2:
 
     def _found(self, asked: _Asked, limit: int) -> list[list[_Draft]]:
         """Search all lines to one limit; the drafts of each, cut at its own."""
-        options = asked.options
+        options, always = asked.options, self._always(asked.lines)
         shortlist = self.manifest.shortlist > 0 and not options.prefix
+        if shortlist:
+            # Sentences of a batch share their candidates: together they would have many, and not each its own.
+            always["max_batch_size"] = 1
         results = self.backend.translate_batch(
             asked.lines,
             [self._written(prefix) for prefix in options.prefix] or None,
@@ -131,16 +137,18 @@ class CTranslate2:
             use_vmap=shortlist,
             return_scores=True,
             return_attention=asked.record,
-            # Sentences of a batch share their candidates: together they would have many, and not each its own.
-            **(self._always(asked.lines) | ({"max_batch_size": 1} if shortlist else {})),
+            **always,
         )
-        first = self._first(asked.lines) if asked.record else [None] * len(asked.lines)
-        return [self._drafts(*each, options) for each in zip(results, first, asked.limits, strict=True)]
+        mixed = asked.record and options.beam > 1 and always["max_batch_size"] > 1
+        first = self._first(asked.lines) if mixed else [()] * len(asked.lines)
+        return [self._drafts(*each, asked) for each in zip(results, first, asked.limits, strict=True)]
 
-    def _first(self, lines: list[list[str]]) -> list[Rows | None]:
+    def _first(self, lines: list[list[str]]) -> list[Rows]:
         """What the first step of each line looks at, whatever it then writes.
 
-        Asked for apart, since in a beam CTranslate2 gives the first steps of a batch to the wrong sentences (4.8.4).
+        Asked for apart, since in a beam CTranslate2 gives the first steps of a batch to the wrong sentences (4.8.4):
+        it repeats what each sentence looked at, once a place in the beam, and then counts as if it had not. The first
+        sentence gets its own, so that one sentence at a time needs no second call.
         """
         found = self.backend.translate_batch(
             lines, beam_size=1, max_decoding_length=1, return_attention=True, **self._always(lines)
@@ -155,19 +163,19 @@ class CTranslate2:
     def _written(self, ids: Sequence[int]) -> list[str]:
         return [self.target_names[piece] for piece in ids]
 
-    def _drafts(self, result: Any, first: Rows | None, limit: int, options: Options) -> list[_Draft]:
-        """Each different output that was found, cut where it is too long."""
+    def _drafts(self, result: Any, first: Rows, limit: int, asked: _Asked) -> list[_Draft]:
+        """Each different output that was found, cut where it is too long; `first` is what its first step looked at."""
         found: dict[tuple[int, ...], _Draft] = {}
-        for number, names in enumerate(result.hypotheses):
-            ended = names[-1:] == [self.target_names[END]]
+        options, end = asked.options, self.target_names[END]
+        outputs, scores, looks = result.hypotheses, result.scores, result.attention  # each is made when it is asked for
+        for number, names in enumerate(outputs):
+            ended = names[-1:] == [end]
             ids = tuple(self.numbers[name] for name in (names[:-1] if ended else names))
             # Its score is the sum divided by |Y| ^ alpha; a forced beginning counts nothing in the sum.
             known = ended and len(ids) <= limit and not options.prefix
-            likelihood = result.scores[number] * len(names) ** options.alpha if known else None
-            ids = ids[:limit]
-            # The step after the last piece looked the same whether it wrote the end or went on.
-            rows = () if first is None else (_weights([*first, *result.attention[number][1:]], len(ids)),)
-            found.setdefault(ids, _Draft(ids, likelihood, rows))
+            likelihood = scores[number] * len(names) ** options.alpha if known else None
+            looked = [*first, *looks[number][len(first) :]] if asked.record else None
+            found.setdefault(ids[:limit], _Draft(ids[:limit], likelihood, looked))
         return list(found.values())
 
     def _ranked(self, lines: list[list[str]], drafts: list[list[_Draft]], options: Options) -> list[list[Hypothesis]]:
@@ -177,10 +185,9 @@ class CTranslate2:
         found = []
         for some in drafts:
             values = [next(scored) if each.likelihood is None else each.likelihood for each in some]
-            told = [
-                _hypothesis(each.ids, value, each.weights, options) for each, value in zip(some, values, strict=True)
-            ]
-            found.append(sorted(told, key=lambda each: -each.score)[: options.nbest])
+            scores = [_score(each.ids, value, options.alpha) for each, value in zip(some, values, strict=True)]
+            best = sorted(range(len(some)), key=lambda place: -scores[place])[: options.nbest]
+            found.append([_hypothesis(some[each].ids, values[each], some[each].looked, options.alpha) for each in best])
         return found
 
     def _likelihoods(self, lines: list[list[str]], targets: Sequence[Sequence[int]]) -> list[float]:
@@ -191,9 +198,7 @@ class CTranslate2:
         found = self.backend.score_batch(lines, [self._written(target) for target in targets], **given)
         return [float(sum(each.log_probs)) for each in found]
 
-    def _looked(
-        self, lines: list[list[str]], targets: Sequence[Sequence[int]]
-    ) -> list[tuple[Float[Tensor, "1 T S"], ...]]:
+    def _looked(self, lines: list[list[str]], targets: Sequence[Sequence[int]]) -> list[Rows | None]:
         """What each target and its end look at: they are given as a beginning that leaves nothing to write."""
         results = self.backend.translate_batch(
             lines,
@@ -203,7 +208,7 @@ class CTranslate2:
             return_attention=True,
             **self._always(lines),
         )
-        return [(_weights(result.attention[0], len(target)),) for result, target in zip(results, targets, strict=True)]
+        return [result.attention[0] for result in results]
 
     def _check_room(self, source: int, target: int) -> None:
         """Refuse what is longer than the positions that were exported."""
@@ -228,18 +233,24 @@ def _lines(source: Padded, names: Sequence[str]) -> list[list[str]]:
     return [[names[piece] for piece in row[:length]] for row, length in zip(source.data.tolist(), lengths, strict=True)]
 
 
-def _weights(rows: Rows, pieces: int) -> Float[Tensor, "1 T S"]:
-    """The rows of the pieces and of the end, as those of one head."""
-    if not rows or len(rows[0]) == 1:  # a source of nothing but its end is passed over, and has one place to look at
-        return torch.ones(1, pieces + 1, 1)
-    return torch.tensor(rows[: pieces + 1]).unsqueeze(0)
-
-
 def _reached(drafts: list[_Draft], limit: int, options: Options) -> bool:
     """Has a sentence come to its limit in a beam? (Greedy search comes there by one way only.)"""
     return options.beam > 1 and any(len(each.ids) >= limit for each in drafts)
 
 
-def _hypothesis(ids: tuple[int, ...], likelihood: float, weights: tuple[Tensor, ...], options: Options) -> Hypothesis:
-    penalty = float(length_penalty(torch.tensor([len(ids) + 1]), options.alpha))
-    return Hypothesis(ids, likelihood / penalty, likelihood, weights)
+def _hypothesis(ids: tuple[int, ...], likelihood: float, looked: Rows | None, alpha: Number) -> Hypothesis:
+    weights = () if looked is None else (_weights(looked, len(ids)),)
+    return Hypothesis(ids, _score(ids, likelihood, alpha), likelihood, weights)
+
+
+def _score(ids: tuple[int, ...], likelihood: float, alpha: Number) -> float:
+    return likelihood / penalty_of(len(ids) + 1, alpha)
+
+
+def _weights(rows: Rows, pieces: int) -> Float[Tensor, "1 T S"]:
+    """The rows of the pieces and of the end, as those of one head."""
+    if not rows or len(rows[0]) == 1:  # a source of nothing but its end is passed over, and has one place to look at
+        return torch.ones(1, pieces + 1, 1)
+    # The step after the last piece looked the same whether it wrote the end or went on.
+    kept = np.array(rows[: pieces + 1], dtype=np.float32)  # PyTorch itself reads lists of lists five times as slowly
+    return torch.from_numpy(kept).unsqueeze(0)
