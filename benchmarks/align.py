@@ -48,6 +48,12 @@ class Pairs:
     target: list[list[str]]
     gold: Gold
 
+    @property
+    def texts(self) -> tuple[list[str], list[str]]:
+        """The gold pairs as lines, for models that learnt from text cut in the same way."""
+        count = len(self.gold.sure)
+        return [" ".join(line) for line in self.source[:count]], [" ".join(line) for line in self.target[:count]]
+
 
 def lines(path: Path, count: int | None = None) -> list[str]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -58,15 +64,14 @@ def words(line: str) -> list[str]:
     return WORD.findall(line.lower().replace("\u2019", "'"))
 
 
-def read(data: Path, languages: str, count: int) -> tuple[Pairs, tuple[list[str], list[str]]]:
-    """The pairs for statistical aligners, and the gold sentences as they stand."""
+def read(data: Path, languages: str, count: int) -> Pairs:
+    """The gold pairs and the text, lower-cased and cut into words alike."""
     rows = [line.split("\t") for line in lines(data / "word_alignment" / f"gold.{languages}.tsv.gz")]
-    texts = [[row[side] for row in rows] for side in (0, 1)]
     both = []
-    for text, language in zip(texts, languages.split("-"), strict=True):
+    for side, language in enumerate(languages.split("-")):
         more = lines(data / "europarl" / f"train.{language}.gz", count)
-        both.append([line.lower().split() for line in text] + [words(line) for line in more])
-    return Pairs(both[0], both[1], read_links([row[2] for row in rows])), (texts[0], texts[1])
+        both.append([row[side].lower().split() for row in rows] + [words(line) for line in more])
+    return Pairs(both[0], both[1], read_links([row[2] for row in rows]))
 
 
 def prepare(data: Path, languages: str, pairs: Pairs, folder: Path) -> None:
@@ -182,7 +187,7 @@ def main() -> None:
     asked.add_argument("--prepare", type=Path, metavar="FOLDER", help="write the pairs as a corpus for models, and end")
     asked.add_argument("--only-models", action="store_true", help="leave the statistical aligners out")
     options = asked.parse_args()
-    pairs, texts = read(options.data, options.languages, options.pairs)
+    pairs = read(options.data, options.languages, options.pairs)
     print(f"{options.languages}: {len(pairs.gold.sure)} gold pairs, {options.pairs:,} pairs of text")
     if options.prepare:
         prepare(options.data, options.languages, pairs, options.prepare)
@@ -195,7 +200,7 @@ def main() -> None:
             flush=True,
         )
 
-    for name, how, found in attention(options, texts):
+    for name, how, found in attention(options, pairs.texts):
         tell(name, how, found)
     for name, run in () if options.only_models else statistical():
         began, worked = time.monotonic(), processor()
