@@ -26,17 +26,23 @@ from worker import Job, lines_of
 from regard.errors import ModelError
 from regard.evaluate import bleu
 from regard.export.ctranslate2.fitting import check_expressible
+from regard.export.request import Wish
+from regard.export.torch import export
 from regard.model import load
 from regard.translator import model_home
 
 STEPS = 15  # of the decoder for each sentence, where an untrained model would not know when to end
-ENGINES = ("torch", "onnx", "onnx-int8", "behind-int8", "ctranslate2", "ctranslate2-int8")
+ENGINES = ("torch", "torch-int8", "onnx", "onnx-int8", "behind-int8", "ctranslate2", "ctranslate2-int8")
+SHORT = "torch-int8-shortlist"  # of a trained model alone: who looks nowhere learns no list
+CANDIDATES = 100  # of each source piece
 
 
 def more_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """What decoding and latency can be asked beside the rest."""
     parser.add_argument("--model", type=Path, help="a trained model folder instead of untrained ones")
-    parser.add_argument("--engines", type=names, help=f"{','.join(ENGINES)} (torch,ctranslate2-int8 with --quick)")
+    parser.add_argument(
+        "--engines", type=names, help=f"{','.join(ENGINES)} (torch,ctranslate2-int8 with --quick); {SHORT}"
+    )
     parser.add_argument("--beams", type=numbers, help="beam sizes; 1 is greedy (5,1; 5 with --quick)")
     parser.add_argument("--sentences", type=int, help="of the test set; else all (20 with --quick)")
     return parser
@@ -55,7 +61,8 @@ def job_of(work: str, asked: argparse.Namespace) -> Job:
     size = {"sizes": [4, 8], "trial": 4} if asked.quick else {"sizes": [32, 64, 128], "trial": 125}
     count = asked.sentences or (20 if asked.quick else None)
     text = str(setting.test_text(asked.data)[0])
-    return {"work": work, "text": text, "sentences": count, "steps": 0 if asked.model else STEPS, **size}
+    steps = 0 if asked.model else STEPS
+    return {"work": work, "data": asked.data, "text": text, "sentences": count, "steps": steps, **size}
 
 
 def sides(job: Job, model: Path, engines: Sequence[str]) -> list[Side]:
@@ -63,15 +70,31 @@ def sides(job: Job, model: Path, engines: Sequence[str]) -> list[Side]:
     found: list[Side] = []
     for engine in engines:
         kind, _, weights = engine.partition("-")
-        to = {"behind": "ctranslate2"}.get(kind, kind)
-        folder = model if kind == "torch" else setting.exported(model, to, weights or "float32")
-        its = {**job, "model": str(folder)}
+        its = {**job, "model": str(_folder(model, engine, job))}
         if kind == "ctranslate2":
             found += itself(its, weights or "float32")
         else:
             name = {"torch": "PyTorch", "onnx": "ONNX Runtime", "behind": "CTranslate2"}[kind]
-            found.append(Side(f"Regard, {name}, {weights or 'float32'}", "ours", its))
+            found.append(Side(f"Regard, {name}, {weights.replace('-', ', ') or 'float32'}", "ours", its))
     return found
+
+
+def _folder(model: Path, engine: str, job: Job) -> Path:
+    """The model's own folder, or what it was exported to."""
+    kind, _, weights = engine.partition("-")
+    if engine == "torch":
+        return model
+    if engine == SHORT:
+        return shortened(model, job["data"])
+    return setting.exported(model, {"behind": "ctranslate2"}.get(kind, kind), weights or "float32")
+
+
+def shortened(model: Path, data: str) -> Path:
+    """A trained model in eight bits with a list learnt from the text, written once for the same weights."""
+    folder = setting.exported(model, "torch", "int8").with_suffix(".shortlist")
+    if not folder.is_dir():
+        export(model, folder, Wish("int8", corpus=setting.corpus(data), shortlist=CANDIDATES))
+    return folder
 
 
 def itself(job: Job, weights: str) -> list[Side]:

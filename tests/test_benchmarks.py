@@ -289,18 +289,39 @@ def test_sides_of_decoding(tiny, monkeypatch):
     monkeypatch.setattr(setting, "exported", lambda model, to, weights: Path(f"{to}-{weights}"))
     job = {"threads": 2, "work": "decode"}
     found = decode.sides(job, Path("model"), decode.ENGINES)
-    assert [(side.module, side.job["model"]) for side in found[:4]] == [
+    assert [(side.module, side.job["model"]) for side in found[:5]] == [
         ("ours", "model"),
+        ("ours", "torch-int8"),
         ("ours", "onnx-float32"),
         ("ours", "onnx-int8"),
         ("ours", "ctranslate2-int8"),
     ]
-    workers = [(side.job["model"], side.job["workers"], side.job["threads"]) for side in found[4:]]
+    workers = [(side.job["model"], side.job["workers"], side.job["threads"]) for side in found[5:]]
     kinds = ("ctranslate2-float32", "ctranslate2-int8")
     assert workers == [(kind, shape, shape[1]) for kind in kinds for shape in ((1, 2), (2, 1))]
     rnn, transformer = (setting.untrained(shape, tiny) for shape in ("rnn", "transformer"))
     fits = decode.models(asked(data=tiny, shapes=("rnn", "transformer"), engines=decode.ENGINES))
-    assert fits == {"rnn": (rnn, ["torch", "onnx", "onnx-int8"]), "transformer": (transformer, list(decode.ENGINES))}
+    ours = ["torch", "torch-int8", "onnx", "onnx-int8"]
+    assert fits == {"rnn": (rnn, ours), "transformer": (transformer, list(decode.ENGINES))}
+
+
+def test_a_shortlist_is_learnt_once_from_the_text(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(setting, "exported", lambda model, to, weights: tmp_path / f"{to}-{weights}")
+    asked_for = []
+
+    def export(model, folder, wish):
+        asked_for.append((model, wish.quantization, wish.shortlist, wish.corpus.key))
+        folder.mkdir()
+
+    monkeypatch.setattr(decode, "export", export)
+    job = {"threads": 2, "work": "decode", "data": tiny}
+    for _ in range(2):
+        (side,) = decode.sides(job, Path("model"), [decode.SHORT])
+        assert (side.name, side.job["model"]) == (
+            "Regard, PyTorch, int8, shortlist",
+            str(tmp_path / "torch-int8.shortlist"),
+        )
+    assert asked_for == [(Path("model"), "int8", decode.CANDIDATES, setting.corpus(tiny).key)]
 
 
 def test_a_process_is_timed_to_its_first_line(capsys):

@@ -13,7 +13,7 @@ from regard.errors import ModelError, ShapeError, UsageError
 from regard.export.ctranslate2 import export
 from regard.export.request import Wish
 from regard.record import Aligner
-from regard.search import Options, length_penalty
+from regard.search import Options, Shortlist, length_penalty
 from regard.translator import Translator
 from regard.types import Batch
 
@@ -171,6 +171,8 @@ def test_the_record_holds_what_there_is(theirs):
 def test_what_it_cannot_do_is_said(theirs):
     with pytest.raises(UsageError, match="coverage penalty"):
         theirs.search(LINES, Options(beta=0.2))
+    with pytest.raises(UsageError, match="takes no other"):
+        theirs.search(LINES, Options(shortlist=Shortlist.of([], {}, len(theirs.source))))
     with pytest.raises(UsageError, match="exported model, which cannot be looked into"):
         theirs.look(LINES[0])
     with pytest.raises(UsageError, match="one prefix a sentence"):

@@ -1,4 +1,4 @@
-"""`regard export MODEL --to ctranslate2|onnx --out DIR`: a model for another engine, checked before it is used."""
+"""`regard export MODEL --to torch|ctranslate2|onnx --out DIR`: a model to serve, checked before it is used."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from regard.cli.lines import read_lines
 if TYPE_CHECKING:
     from regard.export.request import Exported
 
-USUAL = {"ctranslate2": "int8", "onnx": "float32"}  # how weights are kept where nobody says
+USUAL = {"torch": "int8", "ctranslate2": "int8", "onnx": "float32"}  # how weights are kept where nobody says
 
 
 def export(
     model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
-    to: Annotated[Literal["ctranslate2", "onnx"], typer.Option(help="The engine to export to.")],
+    to: Annotated[Literal["torch", "ctranslate2", "onnx"], typer.Option(help="The engine to export to.")],
     out: Annotated[Path, typer.Option(help="The folder to write.")],
     quantization: Annotated[
         Literal["int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16", "float32"]
         | None,
         typer.Option(
-            help="How weights are kept: int8 (usual for ctranslate2) is small and fast, float32 (usual for onnx) exact."
+            help="How weights are kept: int8 (usual for torch and ctranslate2) is small and fast, "
+            "float32 (usual for onnx) exact. torch knows int8, bfloat16 and float32; onnx int8 and float32."
         ),
     ] = None,
     sample: Annotated[Path | None, typer.Option(help="Sentences to check the export with, a line each.")] = None,
@@ -40,7 +41,8 @@ def export(
 ) -> None:
     """Export a model with its tokenizers, and check that it translates and aligns as before.
 
-    --to ctranslate2 takes Transformers, and is fast; --to onnx takes every model that writes text.
+    --to torch takes every model that writes text, for our own engine; --to ctranslate2 takes Transformers, and is
+    the fastest for them; --to onnx takes every model that writes text to where there is no PyTorch.
 
     `regard translate DIR` then runs the exported model, with the same options and the same output.
 

@@ -1,6 +1,6 @@
 """Engines: what runs a model. Padded source ids and options in, hypotheses out; text is the translator's affair.
 
-pytorch         the model itself, every part there is
+pytorch         the model itself, every part there is, or a folder that `regard export --to torch` wrote
 ctranslate2     a folder that `regard export --to ctranslate2` wrote
 onnx            a folder that `regard export --to onnx` wrote
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from regard.data.corpus import Corpus
 from regard.engine import MANIFEST
 from regard.errors import ModelError, UnknownName, UsageError
-from regard.export.agreement import Agreement, made_up_lines
+from regard.export.agreement import Agreement, agreement, made_up_lines
+from regard.model import Model
 from regard.record import FILE as ALIGNER_FILE
 from regard.translator import SOURCE_FILE, TARGET_FILE, Translator, model_home
 
@@ -76,6 +77,21 @@ def open_model(model: str | Path) -> tuple[Path, Translator]:
     return home, ours
 
 
+def check_writes_text(model: Model) -> None:
+    """Refuse a model that does not turn text into text."""
+    hint = "Use the model as it is, in its own folder."
+    if not hasattr(model.predict, "step"):
+        raise ModelError(
+            f"predict: expected a decoder that writes; found {type(model.predict).__name__}, which predicts a label.",
+            hint=hint,
+        )
+    if getattr(model.encode, "sees_images", False):
+        raise ModelError(
+            f"encode: expected an encoder that reads text; found {type(model.encode).__name__}, which sees images.",
+            hint=hint,
+        )
+
+
 def keep(home: Path, folder: Path, names: Sequence[str] = KEPT) -> None:
     """Copy the files that stay as they are, where the model has them."""
     for name in names:
@@ -92,6 +108,15 @@ def lines_to_check(ours: Translator, wish: Wish) -> tuple[list[str], bool]:
     if wish.lines and not given:
         raise UsageError("the sample has no sentence in it.", hint="Give a text file with a sentence a line.")
     return given or made_up_lines(ours.source), bool(given)
+
+
+def checked(ours: Translator, folder: Path, manifest: Any, lines: Sequence[str]) -> Agreement:
+    """Open a written folder as anyone would, hold it against the model, and keep what came of it in its manifest."""
+    path = folder / MANIFEST
+    path.write_text(manifest.text(), encoding="utf-8")
+    found = agreement(ours, Translator.load(folder), lines)
+    path.write_text(replace(manifest, agreement=asdict(found)).text(), encoding="utf-8")
+    return found
 
 
 def warn_of_loss(found: Agreement, real: bool, say: Say) -> None:

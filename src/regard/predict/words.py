@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -30,6 +32,46 @@ class Readout(nn.Module):
     def forward(self, features: Features) -> Logits:
         """The score of every piece."""
         return F.linear(self.ready(features), *self.product())
+
+    def narrow(self, pieces: Int[Tensor, " U"]) -> Apart:
+        """The same for some pieces alone, in the order they are given."""
+        return Apart(self, Table(*self.product()).narrow(pieces))
+
+
+class Table(nn.Module):
+    """A vocabulary product by itself: W x + b for some pieces."""
+
+    def __init__(self, weight: Float[Tensor, "V G"], bias: Float[Tensor, " V"]) -> None:
+        super().__init__()
+        self.weight, self.bias = weight, bias
+
+    def forward(self, ready: Ready) -> Logits:
+        """The score of each of its pieces."""
+        return F.linear(ready, self.weight, self.bias)
+
+    def narrow(self, pieces: Int[Tensor, " U"]) -> Table:
+        """The rows of some pieces."""
+        return Table(self.weight[pieces], self.bias[pieces])
+
+
+class Apart(nn.Module):
+    """A readout whose vocabulary product is made apart: of fewer pieces than it has, or in fewer bits.
+
+    `score` is a module that multiplies, and that can `narrow` itself to some pieces.
+    """
+
+    def __init__(self, readout: Readout, score: nn.Module) -> None:
+        super().__init__()
+        self.readout = readout
+        self.score: Any = score  # which can do more than a type checker knows of a module
+
+    def forward(self, features: Features) -> Logits:
+        """The score of every piece that is left."""
+        return self.score(self.readout.ready(features))
+
+    def narrow(self, pieces: Int[Tensor, " U"]) -> Apart:
+        """The same for some pieces alone, in the order they are given."""
+        return Apart(self.readout, self.score.narrow(pieces))
 
 
 def taught(readout: nn.Module, features: Float[Tensor, "B T F"], looked: tuple[Attended, ...]) -> Taught:

@@ -4,6 +4,8 @@ options     what may be asked for
 loop        step, apply the rules, pick, part with what has ended
 rows        the hypotheses still being written
 rules       what may be written next: lengths, prefixes, repeats
+shortlist   the few pieces that a source may lead to
+words       which pieces are scored: all, or those of a shortlist
 penalty     how finished outputs are ranked
 trail       back-pointers, and how outputs are read off them
 beam, greedy, sampling      three ways to pick; forced: no search at all, a given output
@@ -15,12 +17,14 @@ from regard.search.greedy import greedy_search
 from regard.search.options import Options
 from regard.search.penalty import coverage_penalty, length_penalty
 from regard.search.sampling import Sampling, sample
+from regard.search.shortlist import Shortlist
 from regard.search.trail import Hypothesis
 
 __all__ = [
     "Hypothesis",
     "Options",
     "Sampling",
+    "Shortlist",
     "beam_search",
     "coverage_penalty",
     "force",

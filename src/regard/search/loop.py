@@ -23,6 +23,7 @@ from regard.search.penalty import looked_at, ranks
 from regard.search.rows import Picked, Rows, first_rows
 from regard.search.rules import Rules, log_probabilities
 from regard.search.trail import Finished, Hypothesis, Trail
+from regard.search.words import words_of
 from regard.types import Grid, Memory, Padded, State
 
 
@@ -93,11 +94,13 @@ class Running:
     def __init__(
         self, model: Model, source: Padded | Grid, options: Options, strategy: Strategy, *, end: int, record: bool
     ) -> None:
-        self.model, self.options, self.strategy, self.end = model, options, strategy, end
+        self.options, self.strategy = options, strategy
         self.trail = Trail(record)
         memory = read(model, source)
         copies = torch.arange(len(memory.mask), device=memory.mask.device).repeat_interleave(strategy.copies)
-        self.rules = Rules(options, memory.mask.sum(1), size=model.sizes[1], end=end).reorder(copies)
+        rules = Rules(options, memory.mask.sum(1), size=model.sizes[1], end=end)
+        words = words_of(model, source, options.shortlist, rules)
+        self.rules, self.words = words.placed(rules).reorder(copies), words.reorder(copies)
         self.state: State = _follow(model.predict.start(memory), copies, len(memory.mask))
         self.real: Bool[Tensor, "B S"] = memory.mask[copies]
         strategy.begin(self.rules.limits)
@@ -105,6 +108,7 @@ class Running:
     def until_all_have_ended(self, start: int) -> None:
         """Step until no row is left."""
         rows = first_rows(len(self.real), start, remember=self.options.no_repeat > 0, device=self.real.device)
+        self.token = rows.piece
         step = 0
         while len(rows):
             rows = self.advance(rows, step)
@@ -112,22 +116,24 @@ class Running:
 
     def advance(self, rows: Rows, step: int) -> Rows:
         """One step for all rows: the rows that go on."""
-        stepped = self.model.step(rows.piece, self.state)
+        stepped = self.words.model.step(self.token, self.state)
         self.trail.look(stepped.looked)
         if self.options.beta:
             rows = rows.cover(looked_at(stepped.looked))
-        chances = log_probabilities(stepped.logits)
+        chances = log_probabilities(self.words.own(stepped.logits, rows.owner))
         self.rules(chances, rows, step)
         picked = self.strategy.pick(chances, rows, step)
         after = rows.follow(picked)
-        ended = picked.piece == self.end
+        ended = picked.piece == self.rules.end
         finished = self._finish(after.reorder(_places(ended)), picked.row[ended], step)
         going = _places(~ended)
         going = going[self.strategy.hopeful(finished, after.reorder(going))]
         parent = picked.row[going]
-        self.trail.go_on(parent, picked.piece[going])
+        onward = after.reorder(going)
+        self.token = self.words.ids(onward.piece, onward.owner)
+        self.trail.go_on(parent, self.token)
         self.state = _follow(stepped.state, parent, len(rows))
-        return after.reorder(going)
+        return onward
 
     def _finish(self, ended: Rows, row: Int[Tensor, " F"], step: int) -> Finished:
         """Score the outputs that have just ended, and keep them."""

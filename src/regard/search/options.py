@@ -9,6 +9,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.errors import UsageError
+from regard.search.shortlist import Shortlist
 
 Number = int | float
 SPARE = 10  # pieces that even the shortest source may have on top of `stretch` times its length
@@ -29,6 +30,8 @@ class Options:
     no_repeat: an output writes no sequence of so many pieces twice; 0 lets it repeat.
     prefix: the first pieces of each sentence's output, one entry a sentence; they bow to none of these rules.
     avoid: pieces that are never written.
+    shortlist: what each source may lead to; nothing else is scored, and chances are shares among the candidates.
+        What is forced or to be avoided is scored as well. None scores all pieces.
 
     A hypothesis that may write nothing under these rules ends, be it shorter than `min_length`.
     """
@@ -43,6 +46,7 @@ class Options:
     no_repeat: int = 0
     prefix: Sequence[Sequence[int]] = ()
     avoid: Sequence[int] = ()
+    shortlist: Shortlist | None = None
 
     def __post_init__(self) -> None:
         least = {"beam": 1, "nbest": 1, "max_length": 1}

@@ -58,6 +58,12 @@ class Rules:
         other.prefix, other.limits = self.prefix[index], self.limits[index]
         return other
 
+    def renamed(self, *, end: int, avoid: Int[Tensor, " A"], prefix: Int[Tensor, "B P"]) -> Rules:
+        """The same rules where pieces go by other numbers."""
+        other = copy(self)
+        other.end, other.avoid, other.prefix = end, avoid, prefix
+        return other
+
     def __call__(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> None:
         """Forbid in place what no hypothesis may write at this step; each row keeps at least one piece."""
         forced = self.forced(rows.owner, step)

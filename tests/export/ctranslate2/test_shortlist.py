@@ -1,22 +1,20 @@
-"""The vocabulary map: learnt from looks, written as CTranslate2 reads it, and obeyed."""
+"""The vocabulary map: written as CTranslate2 reads it, and obeyed."""
 
 import pytest
-from datasets import Dataset
 
 pytest.importorskip("ctranslate2", reason="ctranslate2 is one of the dev dependencies")
 
-from exports import LINES, OTHERS, saved
+from exports import LINES, saved
 from regard.data.tokenizer import END
 from regard.engine import MANIFEST
 from regard.engine.ctranslate2 import Manifest
 from regard.errors import ModelError
 from regard.export.ctranslate2 import export
-from regard.export.ctranslate2.shortlist import CLEAR, FILE, effect, learn, vocabulary_map
+from regard.export.ctranslate2.shortlist import FILE, vocabulary_map, without_map
 from regard.export.ctranslate2.spec import piece_names
 from regard.export.request import Wish
+from regard.export.shortlist import effect
 from regard.translator import Translator
-
-PAIRS = Dataset.from_dict({"source": LINES * 3, "target": OTHERS * 3})
 
 
 @pytest.fixture(scope="module")
@@ -24,26 +22,6 @@ def home(tmp_path_factory):
     home = tmp_path_factory.mktemp("short")
     export(saved(home / "model"), home / "out", Wish("float32", LINES))
     return home
-
-
-def test_candidates_are_what_looked_at_a_piece(home):
-    ours = Translator.load(home / "model")
-    found = learn(ours, PAIRS, 3)
-    always = found.pop(None)
-    assert always[0] == END
-    seen = {}
-    for each in ours.force(LINES, OTHERS):
-        matrix = each.record.alignment(pieces=True).matrix
-        for row, target in enumerate(each.record.target.ids[:-1]):
-            for column, source in enumerate(each.record.source.ids):
-                if matrix[row, column] >= CLEAR:
-                    seen.setdefault(source, []).append(target)
-    assert found.keys() == seen.keys()
-    for source, candidates in found.items():
-        assert len(candidates) == min(3, len(set(seen[source])))
-        assert set(candidates) <= set(seen[source])
-        worst = min(seen[source].count(piece) for piece in candidates)
-        assert all(seen[source].count(piece) <= worst for piece in set(seen[source]) - set(candidates))
 
 
 def test_a_map_by_hand(home):
@@ -69,6 +47,8 @@ def test_only_candidates_are_written(home):
     theirs = Translator.load(out)
     written = {piece for found in theirs.translate(LINES) for piece in found.record.target.ids}
     assert written - {END} <= {263, 277, 281}
-    assert "of 4 outputs as without it" in effect(theirs, LINES)
+    full = without_map(theirs)
+    assert {piece for found in full.translate(LINES) for piece in found.record.target.ids} - written
+    assert effect(theirs, full, LINES).sentences == len(LINES)
     with pytest.raises(ModelError, match="only a model exported"):
-        effect(ours, LINES)
+        without_map(ours)

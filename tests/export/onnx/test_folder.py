@@ -22,8 +22,7 @@ from regard.engine.onnx import Manifest
 from regard.errors import ModelError, UnknownName, UsageError
 from regard.export.agreement import Agreement
 from regard.export.onnx import export, operators
-from regard.export.onnx.folder import check_writes_text
-from regard.export.request import Wish
+from regard.export.request import Wish, check_writes_text
 from regard.search import Options
 from regard.translator import Translator
 from small import model, overrides

@@ -226,6 +226,11 @@ def _check_options(options: Options) -> None:
             "the coverage penalty counts what all heads look at; the engine ctranslate2 knows the aligning ones alone.",
             hint="Write beta = 0, or translate with the model folder that was exported.",
         )
+    if options.shortlist is not None:
+        raise UsageError(
+            "the engine ctranslate2 has the shortlist that it was exported with, and takes no other.",
+            hint="Export with --shortlist N, or translate with the model folder that was exported.",
+        )
 
 
 def _lines(source: Padded, names: Sequence[str]) -> list[list[str]]:

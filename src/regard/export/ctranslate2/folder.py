@@ -8,15 +8,16 @@ said of the aligning heads stays true.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from regard.engine import MANIFEST
 from regard.engine.ctranslate2 import Manifest, library
-from regard.export.agreement import Agreement, agreement, must_be_exact
+from regard.export.agreement import Agreement, must_be_exact
 from regard.export.ctranslate2.fitting import check_expressible
 from regard.export.place import fresh_folder
-from regard.export.request import FULL, Exported, Say, Wish, keep, lines_to_check, open_model, warn_of_loss
+from regard.export.request import FULL, Exported, Say, Wish, checked, keep, lines_to_check, open_model, warn_of_loss
+from regard.export.shortlist import effect, learn
 from regard.record import Aligner
 from regard.translator import Translator, read_aligner
 from regard.version import __version__
@@ -60,20 +61,17 @@ def _written(
     spec.optimize(quantization=quantization)
     spec.save(str(folder))
     places = (positions(model.embed), positions(model.predict.embed))
-    manifest = Manifest(quantization, *shape, places, regard=__version__)
-    (folder / MANIFEST).write_text(manifest.text(), encoding="utf-8")
-    found = agreement(ours, Translator.load(folder), lines)
-    (folder / MANIFEST).write_text(replace(manifest, agreement=asdict(found)).text(), encoding="utf-8")
-    return found
+    return checked(ours, folder, Manifest(quantization, *shape, places, regard=__version__), lines)
 
 
 def _shorten(ours: Translator, folder: Path, wish: Wish, lines: Sequence[str], say: Say) -> None:
     """Add a vocabulary map, and say what it costs and saves."""
-    from regard.export.ctranslate2.shortlist import FILE, effect, learn, vocabulary_map
+    from regard.export.ctranslate2.shortlist import FILE, vocabulary_map, without_map
 
     if wish.corpus is not None:
         candidates = learn(ours, wish.corpus.split("train"), wish.shortlist)
         (folder / FILE).write_text(vocabulary_map(candidates, ours), encoding="utf-8")
         manifest = replace(Manifest.read(folder), shortlist=wish.shortlist)
         (folder / MANIFEST).write_text(manifest.text(), encoding="utf-8")
-        say(f"shortlist of {wish.shortlist}: {effect(Translator.load(folder), lines)}")
+        short = Translator.load(folder)
+        say(f"shortlist of {wish.shortlist}: {effect(short, without_map(short), lines)}")

@@ -7,25 +7,33 @@ our tokenizers, so that text is handled as before, and says in `export.json` wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, get_args
 
 import torch
 
-from regard.engine import MANIFEST
 from regard.engine.onnx import Manifest, library
 from regard.errors import ModelError, UnknownName, UsageError
-from regard.export.agreement import Agreement, agreement, must_be_exact
+from regard.export.agreement import must_be_exact
 from regard.export.place import fresh_folder
-from regard.export.request import FULL, KEPT, Exported, Say, Wish, keep, lines_to_check, open_model, warn_of_loss
-from regard.model import Model
-from regard.translator import Translator
+from regard.export.request import (
+    FULL,
+    KEPT,
+    Exported,
+    Say,
+    Wish,
+    check_writes_text,
+    checked,
+    keep,
+    lines_to_check,
+    open_model,
+    warn_of_loss,
+)
 from regard.version import __version__
 
 Quantization = Literal["float32", "int8"]
-HINT = "Use the model as it is, in its own folder."
 
 
 def export(model: str | Path, out: str | Path, wish: Wish | None = None, say: Say = lambda line: None) -> Exported:
@@ -42,37 +50,25 @@ def export(model: str | Path, out: str | Path, wish: Wish | None = None, say: Sa
         keep(home, fresh, (*KEPT, "recipe.toml"))
         graphs, positions = write_graphs(ours.model, fresh)
         manifest = Manifest(FULL, ours.model.sizes, positions, *graphs, regard=__version__)
-        converted = quantized = _checked(ours, fresh, manifest, lines)
+        converted = quantized = checked(ours, fresh, manifest, lines)
         must_be_exact(converted)
         say(f"{FULL}: {converted}")
         if wish.quantization != FULL:
             _quantize([fresh / each.file for each in graphs])
-            quantized = _checked(ours, fresh, replace(manifest, quantization=wish.quantization), lines)
+            quantized = checked(ours, fresh, replace(manifest, quantization=wish.quantization), lines)
             say(f"{wish.quantization}: {quantized}")
             warn_of_loss(quantized, real, say)
     size = sum((out / each.file).stat().st_size for each in graphs)
     return Exported(out, size, (home / "weights.safetensors").stat().st_size, converted, quantized)
 
 
-def check_writes_text(model: Model) -> None:
-    """Refuse a model that does not turn text into text."""
-    if not hasattr(model.predict, "step"):
-        raise ModelError(
-            f"predict: expected a decoder that writes; found {type(model.predict).__name__}, which predicts a label.",
-            hint=HINT,
-        )
-    if getattr(model.encode, "sees_images", False):
-        raise ModelError(
-            f"encode: expected an encoder that reads text; found {type(model.encode).__name__}, which sees images.",
-            hint=HINT,
-        )
-
-
 def _check_wish(wish: Wish) -> None:
     if wish.quantization not in get_args(Quantization):
         raise UnknownName("quantization for ONNX", wish.quantization, get_args(Quantization))
     if wish.shortlist:
-        raise UsageError("a shortlist is CTranslate2's affair: ONNX graphs score every piece.", hint="Leave it out.")
+        raise UsageError(
+            "ONNX graphs score every piece, and have no shortlist.", hint="Leave it out, or export --to torch."
+        )
 
 
 def _check_packages() -> None:
@@ -83,15 +79,6 @@ def _check_packages() -> None:
             raise ModelError(f"--to onnx needs the package {name}.", hint="pip install 'regard[export]'")
     if not hasattr(torch.onnx, "ops"):
         raise ModelError(f"--to onnx needs PyTorch 2.8 or newer; found {torch.__version__}.")
-
-
-def _checked(ours: Translator, folder: Path, manifest: Manifest, lines: Sequence[str]) -> Agreement:
-    """Open the folder as anyone would, hold it against the model, and write down what came of it."""
-    path = folder / MANIFEST
-    path.write_text(manifest.text(), encoding="utf-8")
-    found = agreement(ours, Translator.load(folder), lines)
-    path.write_text(replace(manifest, agreement=asdict(found)).text(), encoding="utf-8")
-    return found
 
 
 def _quantize(paths: Sequence[Path]) -> None:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import torch
+from dataclasses import replace
 
 from regard.data.tokenizer import END, START
-from regard.model import Model, load
+from regard.model import Model
 from regard.record import Aligner
 from regard.search import Hypothesis, Options, beam_search, force
+from regard.search.shortlist import Shortlist
 from regard.types import Batch, Padded
 
 
 class Searched:
-    """A model that our own search steps through, whatever computes its steps."""
+    """A model that our own search steps through, whatever computes its steps; with a shortlist, it scores no others."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, shortlist: Shortlist | None = None) -> None:
+        self.model, self.shortlist = model, shortlist
 
     def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
         """Beam search."""
-        return beam_search(self.model, source, options, start=START, end=END, record=record)
+        chosen = options if self.shortlist is None else replace(options, shortlist=self.shortlist)
+        return beam_search(self.model, source, chosen, start=START, end=END, record=record)
 
     def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
-        """The model is made to write the targets."""
+        """The model is made to write the targets; all pieces are scored."""
         return force(self.model, batch, record=record)
 
     def reader(self, aligner: Aligner | None) -> Aligner | None:
@@ -35,12 +35,5 @@ class Searched:
 class Torch(Searched):
     """A model in memory, which can be looked into."""
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model.eval())
-
-
-def open_folder(folder: Path, threads: int | None = None) -> Torch:
-    """The engine of a model folder."""
-    if threads is not None:
-        torch.set_num_threads(threads)
-    return Torch(load(folder))
+    def __init__(self, model: Model, shortlist: Shortlist | None = None) -> None:
+        super().__init__(model.eval(), shortlist)
