@@ -99,17 +99,17 @@ proof-transformer: $(VENV)/installed
 		-s train.validate_steps=1000
 
 # As long as another toolkit took for 25.2 BLEU on one core: at least 33; guided and not.
-QUICK := embed.dropout=0.1 predict.embed.dropout=0.1 encode.dropout=0.1 predict.dropout=0.1 train.average.decay=0.995
 proof-quick: $(VENV)/installed
-	$(REGARD) compare "tiny: transformer-guided train.guide=none $(QUICK)" "guided: transformer-guided $(QUICK)" \
-		$(MULTI30K) --minutes 15.6 --out $(PROOFS)/quick -s train.validate_steps=1000
+	$(REGARD) compare transformer-guided "not guided: transformer-guided train.guide=none" $(MULTI30K) \
+		--minutes 15.6 --out $(PROOFS)/quick -s train.validate_steps=1000
 
 # The setting of the published 41.02: English to German, lower-cased, cut into words as Moses does.
+LOOSE := -s embed.dropout=0.2 -s predict.embed.dropout=0.2 -s encode.dropout=0.2 -s predict.dropout=0.2
 proof-published: $(VENV)/installed
 	$(BIN)/python benchmarks/moses.py $(DATA)/multi30k $(PROOFS)/multi30k-lower --languages en de
 	OMP_NUM_THREADS=1 $(REGARD) train transformer-guided --data $(PROOFS)/multi30k-lower --from en --to de \
 		--minutes 80 --out $(PROOFS)/published -s train.vocabulary=6000 -s train.average.decay=0.999 \
-		-s train.validate_steps=1500
+		-s train.validate_steps=1500 $(LOOSE)
 	OMP_NUM_THREADS=1 $(REGARD) evaluate $(PROOFS)/published --data $(PROOFS)/multi30k-lower --from en --to de --tokenize none
 	OMP_NUM_THREADS=1 $(REGARD) evaluate $(PROOFS)/published --data $(PROOFS)/multi30k-lower --from en --to de
 
