@@ -48,22 +48,22 @@ def tokenizers():
     return Tokenizer.train(LINES * 9, kind="bpe", size=293), Tokenizer.train(OTHERS * 9, kind="bpe", size=307)
 
 
-def built(settings=(), seed=7):
-    """A random model with a taste for the end, so that outputs have many lengths."""
+def built(settings=(), seed=7, taste=3.0):
+    """A random model with a taste for the end, so that outputs have many lengths; with distaste, none is empty."""
     torch.manual_seed(seed)
     made = model([*SIZES, *settings], *map(len, tokenizers()))
     with torch.no_grad():
         for weight in made.parameters():
             weight.mul_(2.0)
         readout = made.predict.readout
-        (readout.bias if hasattr(readout, "bias") else readout.score.bias)[END] += 3.0
+        (readout.bias if hasattr(readout, "bias") else readout.score.bias)[END] += taste
     return made
 
 
-def saved(folder, settings=(), aligner=None, seed=7):
+def saved(folder, settings=(), aligner=None, seed=7, taste=3.0):
     """Its model folder."""
     files = {name: each.backend.to_str() for name, each in zip((SOURCE_FILE, TARGET_FILE), tokenizers(), strict=True)}
     if aligner is not None:
         files["alignment.json"] = json.dumps(aligner.to_json())
-    save(built(settings, seed), folder, files)
+    save(built(settings, seed, taste), folder, files)
     return folder

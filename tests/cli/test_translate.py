@@ -56,6 +56,8 @@ def test_ctrl_c_while_waiting_for_a_line(run):
     with subprocess.Popen(
         [sys.executable, "-m", "regard", "translate", str(run), "--beam", "1"],
         **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE),
+        # Whoever runs the tests in the background has Ctrl-C ignored, and children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as asked:
         asked.stdin.write(b"a b c\n")
         asked.stdin.flush()

@@ -17,7 +17,7 @@ PAIRS = Dataset.from_dict({"source": LINES * 3, "target": OTHERS * 3})
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory):
-    return Translator.load(saved(tmp_path_factory.mktemp("short") / "model"))
+    return Translator.load(saved(tmp_path_factory.mktemp("short") / "model", taste=-9.0))
 
 
 def test_candidates_are_what_looked_at_a_piece(ours):

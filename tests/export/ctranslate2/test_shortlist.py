@@ -20,7 +20,7 @@ from regard.translator import Translator
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     home = tmp_path_factory.mktemp("short")
-    export(saved(home / "model"), home / "out", Wish("float32", LINES))
+    export(saved(home / "model", taste=-9.0), home / "out", Wish("float32", LINES))
     return home
 
 
