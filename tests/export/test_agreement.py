@@ -17,7 +17,7 @@ def test_a_model_agrees_with_itself_and_not_with_another(tmp_path):
     )
     equal = agreement(one, same, LINES)
     assert equal == replace(equal, sentences=len(LINES), outputs=1.0, likely=1.0, links=1.0, furthest=0.0, weights=0.0)
-    assert equal.record < 1e-5
+    assert equal.record < 1e-4  # beam and force order their sums differently, and these random weights are large
     must_be_exact(equal)
     found = agreement(one, other, LINES)
     assert found.likely < 1

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from regard.data.corpus import Corpus
 from regard.engine import MANIFEST
 from regard.errors import ModelError, UnknownName, UsageError
-from regard.export.agreement import Agreement, agreement, made_up_lines
+from regard.export.agreement import Agreement, agreement, made_up_lines, must_be_exact
 from regard.model import Model
 from regard.record import FILE as ALIGNER_FILE
 from regard.translator import SOURCE_FILE, TARGET_FILE, Translator, model_home
@@ -117,6 +117,22 @@ def checked(ours: Translator, folder: Path, manifest: Any, lines: Sequence[str])
     found = agreement(ours, Translator.load(folder), lines)
     path.write_text(replace(manifest, agreement=asdict(found)).text(), encoding="utf-8")
     return found
+
+
+def checked_twice(write: Callable[[str], Agreement], wish: Wish, real: bool, say: Say) -> tuple[Agreement, Agreement]:
+    """Write in full precision, which must be exact; then as wished, where what it costs is told.
+
+    `write` writes the folder with weights of one kind and holds it against the model; `real` says whether the sentences
+    are anybody's language.
+    """
+    converted = quantized = write(FULL)
+    must_be_exact(converted)
+    say(f"{FULL}: {converted}")
+    if wish.quantization != FULL:
+        quantized = write(wish.quantization)
+        say(f"{wish.quantization}: {quantized}")
+        warn_of_loss(quantized, real, say)
+    return converted, quantized
 
 
 def warn_of_loss(found: Agreement, real: bool, say: Say) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from regard.engine import MANIFEST
 from regard.engine.ctranslate2 import Manifest, library
-from regard.export.agreement import Agreement, must_be_exact
+from regard.export.agreement import Agreement
 from regard.export.ctranslate2.fitting import check_expressible
 from regard.export.place import fresh_folder
-from regard.export.request import FULL, Exported, Say, Wish, checked, keep, lines_to_check, open_model, warn_of_loss
+from regard.export.request import Exported, Say, Wish, checked, checked_twice, keep, lines_to_check, open_model
 from regard.export.shortlist import effect, learn
 from regard.record import Aligner
 from regard.translator import Translator, read_aligner
@@ -33,18 +33,11 @@ def export(model: str | Path, out: str | Path, wish: Wish | None = None, say: Sa
     lines, real = lines_to_check(ours, wish)
     with fresh_folder(out, source=home, force=wish.force) as fresh:
         keep(home, fresh)
-        converted = _written(ours, aligner, fresh, FULL, lines)
-        must_be_exact(converted)
-        say(f"{FULL}: {converted}")
-        quantized = converted
-        if wish.quantization != FULL:
-            quantized = _written(ours, aligner, fresh, wish.quantization, lines)
-            say(f"{wish.quantization}: {quantized}")
-            warn_of_loss(quantized, real, say)
+        agreed = checked_twice(lambda kind: _written(ours, aligner, fresh, kind, lines), wish, real, say)
         if wish.shortlist:
             _shorten(ours, fresh, wish, lines, say)
     weights = (home / "weights.safetensors").stat().st_size
-    return Exported(out, (out / "model.bin").stat().st_size, weights, converted, quantized)
+    return Exported(out, (out / "model.bin").stat().st_size, weights, *agreed)
 
 
 def _written(

@@ -16,7 +16,7 @@ import torch
 
 from regard.engine.onnx import Manifest, library
 from regard.errors import ModelError, UnknownName, UsageError
-from regard.export.agreement import must_be_exact
+from regard.export.agreement import Agreement
 from regard.export.place import fresh_folder
 from regard.export.request import (
     FULL,
@@ -26,10 +26,10 @@ from regard.export.request import (
     Wish,
     check_writes_text,
     checked,
+    checked_twice,
     keep,
     lines_to_check,
     open_model,
-    warn_of_loss,
 )
 from regard.version import __version__
 
@@ -50,16 +50,15 @@ def export(model: str | Path, out: str | Path, wish: Wish | None = None, say: Sa
         keep(home, fresh, (*KEPT, "recipe.toml"))
         graphs, positions = write_graphs(ours.model, fresh)
         manifest = Manifest(FULL, ours.model.sizes, positions, *graphs, regard=__version__)
-        converted = quantized = checked(ours, fresh, manifest, lines)
-        must_be_exact(converted)
-        say(f"{FULL}: {converted}")
-        if wish.quantization != FULL:
-            _quantize([fresh / each.file for each in graphs])
-            quantized = checked(ours, fresh, replace(manifest, quantization=wish.quantization), lines)
-            say(f"{wish.quantization}: {quantized}")
-            warn_of_loss(quantized, real, say)
+
+        def written(kind: str) -> Agreement:
+            if kind != FULL:
+                _quantize([fresh / each.file for each in graphs])
+            return checked(ours, fresh, replace(manifest, quantization=kind), lines)
+
+        agreed = checked_twice(written, wish, real, say)
     size = sum((out / each.file).stat().st_size for each in graphs)
-    return Exported(out, size, (home / "weights.safetensors").stat().st_size, converted, quantized)
+    return Exported(out, size, (home / "weights.safetensors").stat().st_size, *agreed)
 
 
 def _check_wish(wish: Wish) -> None:

@@ -15,20 +15,19 @@ from regard.engine.pytorch import Manifest, Torch
 from regard.engine.pytorch.eight_bits import kernel
 from regard.engine.pytorch.folder import QUANTIZATIONS, WEIGHTS, WHOLE, write_shortlist, write_weights
 from regard.errors import UnknownName
-from regard.export.agreement import Agreement, must_be_exact
+from regard.export.agreement import Agreement
 from regard.export.place import fresh_folder
 from regard.export.request import (
-    FULL,
     KEPT,
     Exported,
     Say,
     Wish,
     check_writes_text,
     checked,
+    checked_twice,
     keep,
     lines_to_check,
     open_model,
-    warn_of_loss,
 )
 from regard.export.shortlist import effect, learn
 from regard.search.shortlist import Shortlist
@@ -45,16 +44,10 @@ def export(model: str | Path, out: str | Path, wish: Wish | None = None, say: Sa
     lines, real = lines_to_check(ours, wish)
     with fresh_folder(out, source=home, force=wish.force) as fresh:
         keep(home, fresh, (*KEPT, "recipe.toml"))
-        converted = quantized = _written(ours, home, fresh, FULL, lines)
-        must_be_exact(converted)
-        say(f"{FULL}: {converted}")
-        if wish.quantization != FULL:
-            quantized = _written(ours, home, fresh, wish.quantization, lines)
-            say(f"{wish.quantization}: {quantized}")
-            warn_of_loss(quantized, real, say)
+        agreed = checked_twice(lambda kind: _written(ours, home, fresh, kind, lines), wish, real, say)
         if wish.shortlist:
             _shorten(ours, fresh, wish, lines, say)
-    return Exported(out, (out / WEIGHTS).stat().st_size, (home / WEIGHTS).stat().st_size, converted, quantized)
+    return Exported(out, (out / WEIGHTS).stat().st_size, (home / WEIGHTS).stat().st_size, *agreed)
 
 
 def _check_wish(wish: Wish) -> None:
