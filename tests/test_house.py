@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jaxtyping
 import pytest
+import torch
 
 import regard
 from regard.registry import KINDS, names, settings, summary
@@ -237,3 +239,9 @@ def test_every_all_resolves(package):
     module = importlib.import_module(".".join(("regard", *package.relative_to(HOME).parts)))
     for name in getattr(module, "__all__", ()):
         assert hasattr(module, name), f"{module.__name__}.{name}"
+
+
+def test_shapes_are_checked_while_tests_run():
+    score = regard.part("score", "dot", query=2, key=2)
+    with pytest.raises(jaxtyping.TypeCheckError):
+        score(torch.zeros(1, 1, 2), torch.zeros(1, 1, 2, dtype=torch.long))
