@@ -14,7 +14,7 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
 
 def modules_checked():
-    """All of Regard but the phrasebook: sentences have no shapes, and checked they are drawn a dozen times as slowly."""
+    """All of Regard but the phrasebook: sentences have no shapes, and checked they are drawn twelve times as slowly."""
     places = list(find_spec("regard").submodule_search_locations)
     inside = [each.name for each in iter_modules([f"{place}/data" for place in places])]
     names = [each.name for each in iter_modules(places)]
