@@ -19,6 +19,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from regard.engine import MANIFEST, OWN, read_manifest
+from regard.engine.pytorch.columns import columns_together
 from regard.engine.pytorch.eight_bits import in_eight_bits, restored, rounded
 from regard.engine.pytorch.search import Torch
 from regard.errors import ModelError
@@ -65,12 +66,12 @@ def open_folder(folder: Path, threads: int | None = None) -> Torch:
     if threads is not None:
         torch.set_num_threads(threads)
     if not (folder / MANIFEST).is_file():
-        return Torch(load(folder))
+        return Torch(columns_together(load(folder)))
     manifest = Manifest.read(folder)
     model = _built(folder)
     if manifest.quantization == WHOLE:
         model = in_eight_bits(model)
-    return Torch(model, read_shortlist(folder) if manifest.shortlist else None)
+    return Torch(columns_together(model), read_shortlist(folder) if manifest.shortlist else None)
 
 
 def write_weights(home: Path, folder: Path, quantization: str) -> None:
