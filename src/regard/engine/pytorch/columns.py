@@ -10,11 +10,15 @@ from __future__ import annotations
 from torch import nn
 
 from regard.model import Model
+from regard.predict.words import Readout
 
 
 def columns_together(model: Model) -> Model:
-    """The model with the matrices of its linear layers column by column."""
-    for module in model.modules():
-        if type(module) is nn.Linear:
-            module.weight.data = module.weight.data.t().contiguous().t()
+    """The model with the matrices of its linear layers, and the vocabulary's, column by column."""
+    matrices = [module.weight for module in model.modules() if type(module) is nn.Linear]
+    readout = getattr(model.predict, "readout", None)
+    if isinstance(readout, Readout):  # it may be a table of vectors too: to look up a few costs less than is won
+        matrices.append(readout.product()[0])
+    for matrix in matrices:
+        matrix.data = matrix.data.t().contiguous().t()
     return model
