@@ -107,6 +107,8 @@ def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = Non
     try:
         (fresh / "recipe.toml").write_text(write(model.recipe), encoding="utf-8")
         sizes = {"source": str(model.sizes[0]), "target": str(model.sizes[1])}
+        for each in model.parameters():
+            each.data = each.data.contiguous()  # safetensors keeps no other order, and trips over a shared one
         save_model(model, str(fresh / "weights.safetensors"), metadata=sizes)
         for name, text in (files or {}).items():
             (fresh / name).write_text(text, encoding="utf-8")
