@@ -2,6 +2,7 @@
 
     python benchmarks/decode.py                         untrained models that write 15 pieces a sentence
     python benchmarks/decode.py --model runs/de-en      a trained one, which ends when it likes; BLEU beside its speed
+    python benchmarks/decode.py --model runs/deep --beside runs/fast        two trained ones in one run
     python benchmarks/decode.py --shapes transformer --engines torch,ctranslate2 --threads 1 --sentences 250
     python benchmarks/decode.py --quick
 
@@ -14,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,21 +30,23 @@ from regard.errors import ModelError
 from regard.evaluate import bleu
 from regard.export.ctranslate2.fitting import check_expressible
 from regard.export.request import Wish
-from regard.export.torch import export
 from regard.model import load
 from regard.translator import model_home
 
 STEPS = 15  # of the decoder for each sentence, where an untrained model would not know when to end
 ENGINES = ("torch", "torch-int8", "onnx", "onnx-int8", "behind-int8", "ctranslate2", "ctranslate2-int8")
-SHORT = "torch-int8-shortlist"  # of a trained model alone: who looks nowhere learns no list
+SHORT = "-shortlist"  # after an engine of ours, of a trained model alone: who looks nowhere learns no list
 CANDIDATES = 100  # of each source piece
 
 
 def more_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """What decoding and latency can be asked beside the rest."""
     parser.add_argument("--model", type=Path, help="a trained model folder instead of untrained ones")
+    parser.add_argument("--beside", type=Path, action="append", help="another trained model for the same engines")
     parser.add_argument(
-        "--engines", type=names, help=f"{','.join(ENGINES)} (torch,ctranslate2-int8 with --quick); {SHORT}"
+        "--engines",
+        type=names,
+        help=f"{','.join(ENGINES)} (torch,ctranslate2-int8 with --quick); torch-int8{SHORT}, behind-int8{SHORT}",
     )
     parser.add_argument("--beams", type=numbers, help="beam sizes; 1 is greedy (5,1; 5 with --quick)")
     parser.add_argument("--sentences", type=int, help="of the test set; else all (20 with --quick)")
@@ -58,7 +63,7 @@ def read_more(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 def job_of(work: str, asked: argparse.Namespace) -> Job:
     """What holds for every side."""
-    size = {"sizes": [4, 8], "trial": 4} if asked.quick else {"sizes": [32, 64, 128], "trial": 125}
+    size = {"sizes": [4, 8], "trial": 4} if asked.quick else {"sizes": [32, 64, 128, 256], "trial": 250}
     count = asked.sentences or (20 if asked.quick else None)
     text = str(setting.test_text(asked.data)[0])
     steps = 0 if asked.model else STEPS
@@ -81,20 +86,30 @@ def sides(job: Job, model: Path, engines: Sequence[str]) -> list[Side]:
 
 def _folder(model: Path, engine: str, job: Job) -> Path:
     """The model's own folder, or what it was exported to."""
-    kind, _, weights = engine.partition("-")
+    kind, _, weights = engine.removesuffix(SHORT).partition("-")
     if engine == "torch":
         return model
-    if engine == SHORT:
-        return shortened(model, job["data"])
-    return setting.exported(model, {"behind": "ctranslate2"}.get(kind, kind), weights or "float32")
+    to = {"behind": "ctranslate2"}.get(kind, kind)
+    folder = setting.exported(model, to, weights or "float32")
+    return shortened(model, folder, to, weights, job["data"]) if engine.endswith(SHORT) else folder
 
 
-def shortened(model: Path, data: str) -> Path:
-    """A trained model in eight bits with a list learnt from the text, written once for the same weights."""
-    folder = setting.exported(model, "torch", "int8").with_suffix(".shortlist")
+def shortened(model: Path, plain: Path, to: str, weights: str, data: str) -> Path:
+    """A trained model with a list learnt from the text, beside its plain export, written once for the same weights."""
+    folder = plain.with_suffix(".shortlist")
     if not folder.is_dir():
-        export(model, folder, Wish("int8", corpus=setting.corpus(data), shortlist=CANDIDATES))
+        wish = Wish(weights or "float32", corpus=setting.corpus(data), shortlist=CANDIDATES)
+        import_module(f"regard.export.{to}").export(model, folder, wish)
     return folder
+
+
+def beside(job: Job, asked: argparse.Namespace) -> list[Side]:
+    """The other models of the same run, by the engines that can run them."""
+    return [
+        replace(side, name=f"{folder.name}: {side.name}")
+        for folder in asked.beside or ()
+        for side in sides(job, model_home(folder), [each for each in asked.engines if _fits(model_home(folder), each)])
+    ]
 
 
 def itself(job: Job, weights: str) -> list[Side]:
@@ -141,7 +156,8 @@ def main() -> None:
     found: dict[str, Any] = {}
     for name, (folder, engines) in models(asked).items():
         for beam, threads in product(asked.beams, asked.threads):
-            chosen = sides({**job_of("decode", asked), "beam": beam, "threads": threads}, folder, engines)
+            job = {**job_of("decode", asked), "beam": beam, "threads": threads}
+            chosen = sides(job, folder, engines) + beside(job, asked)
             with TemporaryDirectory() as outputs:
                 for number, side in enumerate(chosen):
                     side.job["outputs"] = str(Path(outputs, str(number)))

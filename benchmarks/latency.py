@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import Any
 
 import setting
-from decode import job_of, models, more_arguments, read_more, sides
+from decode import beside, job_of, models, more_arguments, read_more, sides
 from turns import Measured, arguments, in_turn, report, row
 
 SENTENCES = 50
@@ -93,7 +93,7 @@ def main() -> None:
     for name, (folder, engines) in chosen.items():
         for beam, threads in product(asked.beams, asked.threads):
             job = {**job_of("latency", asked), "beam": beam, "threads": threads}
-            measured = in_turn(sides(job, folder, engines), asked.rounds)
+            measured = in_turn(sides(job, folder, engines) + beside(job, asked), asked.rounds)
             told(f"One sentence, {name}, beam {beam}, threads: {threads}: milliseconds", measured)
             found[f"{name}, beam {beam}, threads {threads}"] = [each.told() for each in measured]
     folders = {name: folder for name, (folder, _) in chosen.items()}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import venv
 from argparse import Namespace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -305,7 +306,27 @@ def test_sides_of_decoding(tiny, monkeypatch):
     assert fits == {"rnn": (rnn, ours), "transformer": (transformer, list(decode.ENGINES))}
 
 
-def test_a_shortlist_is_learnt_once_from_the_text(tiny, tmp_path, monkeypatch):
+def test_models_beside_the_first(tiny, monkeypatch):
+    monkeypatch.setattr(setting, "exported", lambda model, to, weights: Path(f"{model.name}-{to}-{weights}"))
+    rnn, transformer = (setting.untrained(shape, tiny) for shape in ("rnn", "transformer"))
+    job = {"threads": 1, "work": "decode"}
+    found = decode.beside(job, asked(beside=[rnn, transformer], engines=("torch", "behind-int8")))
+    assert [(side.name, side.job["model"]) for side in found] == [
+        (f"{rnn.name}: Regard, PyTorch, float32", str(rnn)),
+        (f"{transformer.name}: Regard, PyTorch, float32", str(transformer)),
+        (f"{transformer.name}: Regard, CTranslate2, int8", f"{transformer.name}-ctranslate2-int8"),
+    ]
+    assert decode.beside(job, asked(beside=None)) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "to", "name"),
+    [
+        ("torch-int8-shortlist", "torch", "Regard, PyTorch, int8, shortlist"),
+        ("behind-int8-shortlist", "ctranslate2", "Regard, CTranslate2, int8, shortlist"),
+    ],
+)
+def test_a_shortlist_is_learnt_once_from_the_text(engine, to, name, tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(setting, "exported", lambda model, to, weights: tmp_path / f"{to}-{weights}")
     asked_for = []
 
@@ -313,14 +334,11 @@ def test_a_shortlist_is_learnt_once_from_the_text(tiny, tmp_path, monkeypatch):
         asked_for.append((model, wish.quantization, wish.shortlist, wish.corpus.key))
         folder.mkdir()
 
-    monkeypatch.setattr(decode, "export", export)
+    monkeypatch.setattr(import_module(f"regard.export.{to}"), "export", export)
     job = {"threads": 2, "work": "decode", "data": tiny}
     for _ in range(2):
-        (side,) = decode.sides(job, Path("model"), [decode.SHORT])
-        assert (side.name, side.job["model"]) == (
-            "Regard, PyTorch, int8, shortlist",
-            str(tmp_path / "torch-int8.shortlist"),
-        )
+        (side,) = decode.sides(job, Path("model"), [engine])
+        assert (side.name, side.job["model"]) == (name, str(tmp_path / f"{to}-int8.shortlist"))
     assert asked_for == [(Path("model"), "int8", decode.CANDIDATES, setting.corpus(tiny).key)]
 
 
