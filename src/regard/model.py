@@ -90,6 +90,11 @@ class Model(nn.Module):
         target.weight = source.weight  # every module that holds the target's table now holds the source's numbers
 
 
+def parameters(model: Model) -> int:
+    """How many numbers a model learns."""
+    return sum(weight.numel() for weight in model.parameters())
+
+
 def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = None) -> None:
     """Write the model folder: recipe and weights, and further text files by name (tokenizers, scores, card).
 

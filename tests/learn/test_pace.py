@@ -13,13 +13,14 @@ from safetensors.torch import load_file
 
 from learn.child import COMMON, small_model, stream
 from learn.test_launch import SMALL
-from regard import api, cli
+from regard import cli
 from regard.cli import processes
 from regard.learn import launch, pace
 from regard.learn.learner import Learner
 from regard.learn.pace import Way, counts, processes_of, ranked, told, way_of
 from regard.learn.settings import Standard
 from regard.learn.team import Elsewhere
+from regard.training import Asked, ready
 
 ONE, TWO = Way(1, 2), Way(2, 1)
 
@@ -175,8 +176,8 @@ def test_there_is_nothing_to_choose_where_one_process_fails_or_somebody_interrup
 
 
 def test_one_process_that_was_chosen_trains_as_one_that_was_asked_for(run, monkeypatch, tmp_path):
-    learnt, learn = [], api._tokenizers
-    monkeypatch.setattr(api, "_tokenizers", lambda *words: learnt.append(words) or learn(*words))
+    learnt, learn = [], ready.learn_tokenizers
+    monkeypatch.setattr(ready, "learn_tokenizers", lambda *words: learnt.append(words) or learn(*words))
     measured(monkeypatch, one=3.0, two=2.0)
     code, said = run(tmp_path / "auto", "--steps", 3, "--processes", "auto")
     assert code == 0, said
@@ -212,12 +213,12 @@ def test_a_resumed_run_keeps_its_number(run, started, monkeypatch, tmp_path):
 def test_one_thread_leaves_no_choice(run, monkeypatch, tmp_path):
     trained = []
     monkeypatch.setattr(pace, "measure", None)
-    monkeypatch.setattr(api, "train", lambda **asked: trained.append(asked))
+    monkeypatch.setattr(Asked, "train", lambda asked, *_: trained.append(asked))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     code, said = run(tmp_path / "run", "--steps", 1, "--processes", "auto")
     assert code == 0, said
     assert said.startswith("1 process with 1 thread: there is only one thread to share out\n")
-    assert [each["tokenizers"] for each in trained] == [None]
+    assert [each.tokenizers for each in trained] == [None]
 
 
 @pytest.mark.parametrize(

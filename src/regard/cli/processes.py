@@ -5,27 +5,28 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
-    from regard.api import Tokenizers
     from regard.learn.pace import Way
+    from regard.training import Asked
+    from regard.training.ready import Tokenizers
 
 TOKENIZERS = "REGARD_TOKENIZERS"  # names, in the environment of processes, a folder with those of their training
 NAMES = ("source.tokenizer.json", "target.tokenizer.json")
-Asked = dict[str, Any]  # what is asked of a training, by the names that `api.train` has for it
 
 
-def spread(processes: str, asked: Asked) -> Tokenizers | None:
+def spread(processes: str, asked: Asked) -> Asked:
     """Start as many processes as are wanted, and end with them; or come back, and this one trains.
 
-    What comes back are the tokenizers of the training, where they are known already.
+    What comes back is what was asked, with the tokenizers of the training where they are known already.
     """
     from regard.learn.launch import is_launched, needs_launch
 
@@ -33,10 +34,9 @@ def spread(processes: str, asked: Asked) -> Tokenizers | None:
         if needs_launch(count := _count(processes)):
             _check_recipe(asked)
             _start(count, {})
-        return None
-    if is_launched():  # and whoever did that has chosen
-        return _one_of_many(asked)
-    return _chosen(asked)
+        return asked
+    # whoever launched this process has chosen
+    return replace(asked, tokenizers=_one_of_many(asked) if is_launched() else _chosen(asked))
 
 
 def _count(text: str) -> int:
@@ -49,7 +49,7 @@ def _check_recipe(asked: Asked) -> None:
     """A mistake in the recipe is told once, not by every process."""
     from regard.recipe import resolve
 
-    resolve(asked["recipe"], asked["settings"])
+    resolve(asked.recipe, asked.settings)
 
 
 def _start(count: int, environment: dict[str, str]) -> None:
@@ -78,7 +78,7 @@ def _known(asked: Asked, threads: int) -> tuple[Way, str] | None:
     """The way to take without measuring, and why, if there is one."""
     from regard.learn.pace import obstacle, processes_of, way_of
 
-    if asked["resume"] and (count := processes_of(asked["out"])):
+    if asked.resume and (count := processes_of(Path(asked.out))):
         return way_of(count, threads), "this run goes on as before"
     reason = obstacle(threads)
     return None if reason is None else (way_of(1, threads), reason)
@@ -86,11 +86,10 @@ def _known(asked: Asked, threads: int) -> tuple[Way, str] | None:
 
 def _fastest(asked: Asked, threads: int) -> Tokenizers:
     """Measure every way, say how fast each is, and take the first; mistakes are told before."""
-    from regard import api
     from regard.learn.pace import measure, told
     from regard.learn.team import Elsewhere
 
-    tokenizers = api.rehearse(**asked)
+    tokenizers = asked.rehearse()
     _say("timing a few updates in each way to share out the threads")
     with TemporaryDirectory(prefix="regard-") as folder:
         for name, each in zip(NAMES, tokenizers, strict=True):
@@ -123,13 +122,11 @@ def _one_of_many(asked: Asked) -> Tokenizers | None:
 
 def _be_timed(asked: Asked, tokenizers: Tokenizers | None, report: Path) -> None:
     """Make some updates, report how fast that went, and end."""
-    from regard import api
     from regard.learn.team import Elsewhere, Team
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to save, and nothing to say
-    needed = {name: value for name, value in asked.items() if name not in ("minutes", "steps")}
     try:
-        rate = api.pace(**needed, tokenizers=tokenizers)
+        rate = replace(asked, tokenizers=tokenizers).pace()
     except Elsewhere as error:
         raise typer.Exit(error.exit_code) from error
     if Team().main:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -42,28 +42,17 @@ def train(
 
     Example: regard train rnnsearch --data phrasebook --from en --to fr --out runs/en-fr --minutes 5
     """
-    from regard import api
     from regard.cli.processes import spread
     from regard.learn.course import Budget
+    from regard.training import Asked
 
     if minutes is None and steps is None:
         raise UsageError("a training needs an end.", hint="Add --minutes 10, or --steps 5000.")
-    asked: dict[str, Any] = {
-        "recipe": recipe,
-        "data": data,
-        "out": out,
-        "source": source,
-        "target": target,
-        "minutes": minutes,
-        "steps": steps,
-        "seed": seed,
-        "resume": resume,
-        "settings": setting or (),
-        "size": size,
-    }
-    tokenizers = None if processes is None else spread(processes, asked)
+    asked = Asked(recipe, data, out, source, target, minutes, steps, seed, resume, settings=setting or (), size=size)
+    if processes is not None:
+        asked = spread(processes, asked)
     with _shown(Budget(minutes, steps), out) as tell:
-        api.train(**asked, tokenizers=tokenizers, tell=tell, say=lambda line: typer.echo(line, err=True))
+        asked.train(tell, lambda line: typer.echo(line, err=True))
 
 
 @contextmanager

@@ -1,0 +1,64 @@
+"""What a training adds at its end to the best model: where its alignments are read, its scores, a card."""
+
+from __future__ import annotations
+
+import json
+
+from regard.data.corpus import Corpus
+from regard.errors import RegardError
+from regard.evaluate import choose_heads, read_links
+from regard.evaluate.corpus_links import held_out_links
+from regard.learn.events import Outcome
+from regard.learn.guide import head_counts
+from regard.learn.place import Place
+from regard.model import parameters, save
+from regard.recipe import Recipe
+from regard.record import FILE as ALIGNER_FILE
+from regard.record import Aligner
+from regard.training.exam import EXAM
+from regard.training.ready import Say
+from regard.translator import Translator
+
+
+def complete(home: Place, recipe: Recipe, corpus: Corpus, outcome: Outcome, say: Say) -> None:
+    """Add to the best model where its alignments are read, its scores and a card."""
+    best = Translator.load(home.folder)
+    aligner = _chosen_heads(best, corpus, say)
+    files = dict(home.files)
+    if aligner is not None:
+        files[ALIGNER_FILE] = json.dumps(aligner.to_json(), indent=2, ensure_ascii=False) + "\n"
+    scores = {"metric": outcome.metric, "best": outcome.best, "updates": outcome.number, "seconds": outcome.seconds}
+    card = (
+        f"# {recipe.about.title}: {corpus.source} to {corpus.target}\n\n{recipe.about.paper}\n\n"
+        f"Trained on `{corpus.name}` ({len(corpus.split('train')):,} pairs) for {outcome.seconds / 60:.1f} minutes, "
+        f"{outcome.number:,} updates; {parameters(best.model):,} parameters. On the validation split: "
+        f"{outcome.metric} {outcome.best if outcome.best is None else round(outcome.best, 2)}.\n\n"
+        '    import regard\n    model = regard.load("this folder")\n    model.translate("...").text\n\n'
+        "Attention is evidence of what the model looked at, not proof of why it wrote what it wrote.\n"
+    )
+    save(best.model, home.best, {**files, "scores.json": json.dumps(scores, indent=2) + "\n", "README.md": card})
+
+
+def _chosen_heads(best: Translator, corpus: Corpus, say: Say) -> Aligner | None:
+    """Where alignments of this model are read, chosen on held-out pairs; None where there is nothing to choose by.
+
+    A model with one head has no choice: it is measured if gold links are there, and spared an aligner's if not.
+    """
+    if "val" not in corpus.splits or not getattr(best.model.predict, "attends", False):
+        return None
+    rows = corpus.split("val").select(range(min(EXAM, len(corpus.split("val")))))
+    if "links" in rows.column_names:
+        gold, named = read_links(rows["links"], "val"), "gold links of the validation split"
+    elif sum(head_counts(best.model)) > 1:
+        say("choosing the heads that align: no gold links are there, so a statistical aligner makes some")
+        lines, learnt = held_out_links(corpus, (best.source, best.target), len(rows))
+        gold, named = read_links(lines), f"a statistical aligner's links (HMM, learnt from {learnt:,} pairs)"
+    else:
+        return None
+    try:
+        found = choose_heads(best, list(rows["source"]), list(rows["target"]), gold, reference=named).aligner
+    except RegardError as error:
+        say(f"the heads that align were not chosen: {error}")
+        return None
+    say(f"alignments are read from {found}")
+    return found

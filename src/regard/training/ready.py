@@ -1,0 +1,105 @@
+"""What a training needs before its first update: tokenizers, the model, batches, an exam."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+from datasets import Dataset
+
+from regard.data.batches import Batches
+from regard.data.corpus import Corpus, column
+from regard.data.tokenizer import Tokenizer, train_pair
+from regard.errors import ModelError, UsageError
+from regard.evaluate.corpus_links import training_links
+from regard.learn.settings import Standard
+from regard.learn.team import Team
+from regard.model import Model, parameters
+from regard.recipe import Recipe
+from regard.training.exam import Exam
+from regard.translator import SOURCE_FILE, TARGET_FILE
+
+SIDES = ("source", "target")
+Say = Callable[[str], None]
+Tokenizers = tuple[Tokenizer, Tokenizer]  # of source and target
+
+
+@dataclass(frozen=True)
+class Ready:
+    """All that a training needs for its first update."""
+
+    lessons: Standard
+    tokenizers: Tokenizers
+    model: Model
+    batches: Batches
+    exam: Exam | None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What goes into a model folder beside the model."""
+        source, target = self.tokenizers
+        return {SOURCE_FILE: source.backend.to_str(), TARGET_FILE: target.backend.to_str()}
+
+
+def make_ready(recipe: Recipe, corpus: Corpus, given: Tokenizers | Path | None, seed: int, say: Say) -> Ready:
+    """Make everything ready, with tokenizers that are given, those of a run that goes on, or new ones."""
+    team, lessons = Team(), recipe.train()
+    _check_share(recipe, lessons)
+    pair = team.alone(lambda: _kept(given) if isinstance(given, Path) else given or learn_tokenizers(corpus, lessons))
+    torch.manual_seed(seed)
+    model = team.each(lambda: recipe.build(len(pair[0]), len(pair[1])))
+    say(f"{parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")
+    batches = _batches(team.first(lambda: _lessons_of(corpus, pair, lessons, say)), pair, lessons, seed)
+    return Ready(lessons, pair, model, batches, Exam(corpus, *pair) if "val" in corpus.splits else None)
+
+
+def _check_share(recipe: Recipe, lessons: Standard) -> None:
+    """One table of vectors for both sides means nothing where a number is another piece on each side."""
+    if recipe.model.settings["share"] and lessons.joint != "yes":
+        raise UsageError(
+            f'share = true needs one tokenizer for both sides; found train.joint = "{lessons.joint}".',
+            hint='Write train.joint = "yes", or share = false.',
+        )
+
+
+def learn_tokenizers(corpus: Corpus, lessons: Standard) -> Tokenizers:
+    """Those of the training pairs, as the lessons want them."""
+    columns = (column(corpus.split("train"), side) for side in SIDES)
+    joint: bool | Literal["auto"] = "auto" if lessons.joint == "auto" else lessons.joint == "yes"
+    return train_pair(
+        *columns,
+        joint=joint,
+        kind=lessons.pieces,
+        size=lessons.vocabulary or "auto",
+        target_size=lessons.target_vocabulary or None,
+    )
+
+
+def _batches(split: Dataset, pair: Tokenizers, lessons: Standard, seed: int) -> Batches:
+    longest = lessons.longest or None
+    linked = lessons.guide != "none"
+    return Batches(
+        split, *pair, tokens=lessons.tokens, seed=seed, longest=longest, sample=lessons.sample, linked=linked
+    )
+
+
+def _lessons_of(corpus: Corpus, pair: Tokenizers, lessons: Standard, say: Say) -> Dataset:
+    """The training pairs, with the links of a statistical aligner where these are to guide."""
+    split = corpus.split("train")
+    if lessons.guide != "reference":
+        return split
+    say("aligning the training pairs with a statistical aligner, to guide the attention (once: the links are kept)")
+    links = training_links(corpus, pair)
+    known = split.remove_columns("links") if "links" in split.column_names else split
+    return known.add_column("links", links)
+
+
+def _kept(place: Path) -> Tokenizers:
+    """The tokenizers of a run that goes on."""
+    for folder in (place / "last", place / "best"):
+        if (folder / SOURCE_FILE).is_file():
+            return Tokenizer.load(folder / SOURCE_FILE), Tokenizer.load(folder / TARGET_FILE)
+    raise ModelError(f"{place} holds no run to go on with.", hint="Leave --resume out to begin one.")
