@@ -39,7 +39,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/train.py --quick
 	$(BIN)/python benchmarks/decode.py --quick
 	$(BIN)/python benchmarks/latency.py --quick
-	$(BIN)/python benchmarks/growth.py --quick --picture build/growth.png
+	$(BIN)/python benchmarks/scale.py --quick --picture build/scale.png
 
 # Against other toolkits, each installed into an environment of its own: PEERS="opennmt ctranslate2" for some of them.
 bench-peers: $(VENV)/installed

@@ -1,4 +1,4 @@
-"""How a corpus of any size is taken in: stored, cut into pieces, batched. A side of `growth.py` (see worker.py).
+"""How a corpus of any size is taken in: stored, cut into pieces, batched. A side of `scale.py` (see worker.py).
 
 The text is made here too: words that nobody speaks, some frequent and most rare, as in every language.
 """

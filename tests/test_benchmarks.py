@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 import corpora
 import decode
-import growth
 import latency
 import ours
+import scale
 import setting
 import train
 import turns
@@ -209,43 +209,43 @@ def test_peak_memory_is_the_process_own():
     assert int(done.stdout) < held.nbytes
 
 
-# --- growth ------------------------------------------------------------------------------------------------
+# --- scale -------------------------------------------------------------------------------------------------
 
 
 def test_the_power_of_a_curve():
-    assert growth.power([2, 4, 8], [1.0, 9.0, 36.0]) == 2.0
-    assert growth.power([2, 8], [5.0, 5.0]) == 0.0
-    assert growth.power([2, 8], [0.0, 5.0]) == 0.0
+    assert scale.power([2, 4, 8], [1.0, 9.0, 36.0]) == 2.0
+    assert scale.power([2, 8], [5.0, 5.0]) == 0.0
+    assert scale.power([2, 8], [0.0, 5.0]) == 0.0
 
 
 def test_growth_by_length_and_beam(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(setting, "SHAPES", {"transformer": SMALL_TRANSFORMER})
-    monkeypatch.setattr(growth, "PIECES", 61)
+    monkeypatch.setattr(scale, "PIECES", 61)
     found = {}
     for axis, sizes in (("length", [3, 7]), ("vocabulary", [53, 67]), ("beam", [1, 2])):
-        curves = growth.grown(axis, sizes, ["transformer"], 1)
-        growth.tables(axis, sizes, curves)
+        curves = scale.grown(axis, sizes, ["transformer"], 1)
+        scale.tables(axis, sizes, curves)
         assert all(len(values) == 2 for curve in curves.values() for values in vars(curve).values())
         found[axis] = (sizes, curves)
     lengths = found["length"][1]["transformer, update"]
     assert lengths.peak[0] < lengths.peak[1]  # more pieces, more memory
     assert "power" in capsys.readouterr().out
-    for name in ("growth.png", "growth.svg"):
-        growth.draw(found, tmp_path / name)
+    for name in ("scale.png", "scale.svg"):
+        scale.draw(found, tmp_path / name)
         assert (tmp_path / name).stat().st_size > 5_000
 
 
 def test_growth_goes_on_from_the_axes_that_a_file_has(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(setting, "SHAPES", {"transformer": SMALL_TRANSFORMER})
-    monkeypatch.setattr(growth, "PIECES", 61)
+    monkeypatch.setattr(scale, "PIECES", 61)
     for axis, sizes in (("beam", "1,2"), ("length", "3,5")):
         asked_for = ["--only", axis, "--sizes", sizes, "--shapes", "transformer", "--rounds", "1"]
         files = ["--json", str(tmp_path / "found.json"), "--picture", str(tmp_path / "found.png")]
-        monkeypatch.setattr(sys, "argv", ["growth.py", *asked_for, *files])
-        growth.main()
-    found = growth.kept(tmp_path / "found.json")
+        monkeypatch.setattr(sys, "argv", ["scale.py", *asked_for, *files])
+        scale.main()
+    found = scale.kept(tmp_path / "found.json")
     assert {axis: sizes for axis, (sizes, _) in found.items()} == {"length": [3, 5], "beam": [1, 2]}
-    assert growth.kept(None) == {}
+    assert scale.kept(None) == {}
     assert (tmp_path / "found.png").is_file()
 
 
@@ -349,7 +349,7 @@ def test_a_process_is_timed_to_its_first_line(capsys):
     assert "| regard --help |" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["train.py", "decode.py", "latency.py", "growth.py", "peers"])
+@pytest.mark.parametrize("name", ["train.py", "decode.py", "latency.py", "scale.py", "peers"])
 def test_every_command_has_help_with_examples(name):
     done = subprocess.run(
         [sys.executable, str(HOME / name), "--help"], capture_output=True, text=True, check=True, cwd=HOME.parent

@@ -1,8 +1,8 @@
 """How time and memory grow: with the length of sentences, the vocabulary, the corpus, and the beam.
 
-    python benchmarks/growth.py                         all four; the figure goes to docs/pictures/growth.svg
-    python benchmarks/growth.py --only length --sizes 16,64,256 --json growth.json
-    python benchmarks/growth.py --quick --picture growth.png
+    python benchmarks/scale.py                         all four; the figure goes to docs/pictures/scale.svg
+    python benchmarks/scale.py --only length --sizes 16,64,256 --json scale.json
+    python benchmarks/scale.py --quick --picture scale.png
 
 With --json a file that is there is added to, and the figure shows all axes that it has: they can be run one by one.
 
@@ -211,7 +211,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", choices=SIZES, help="one axis instead of all")
     parser.add_argument("--sizes", type=numbers, help="with --only: other sizes than those of the axis")
-    parser.add_argument("--picture", type=Path, default=Path("docs/pictures/growth.svg"), help="file for the figure")
+    parser.add_argument("--picture", type=Path, default=Path("docs/pictures/scale.svg"), help="file for the figure")
     asked = read(parser)
     if asked.sizes and not asked.only:
         parser.error("--sizes are those of one axis: add --only.")
