@@ -46,8 +46,8 @@ class Place:
         """The model folder of the best weights."""
         return self.folder / "best"
 
-    def prepare(self, needed: int) -> bool:
-        """Make the folder ready for `needed` bytes; whether there is a state to go on from."""
+    def check(self) -> None:
+        """Refuse a folder that cannot be this run's; nothing is touched."""
         if self.folder.exists() and not self.folder.is_dir():
             raise UsageError(f"{self.folder} is a file; a run needs a folder.", hint="Choose another name.")
         found = {entry.name for entry in self.folder.iterdir()} if self.folder.exists() else set()
@@ -58,6 +58,10 @@ class Place:
             )
         if self.resume:
             self._check_ours(found)
+
+    def prepare(self, needed: int) -> bool:
+        """Make the folder ready for `needed` bytes; whether there is a state to go on from."""
+        self.check()
         self._check_writable()
         self._check_room(needed)
         return self.state.exists()

@@ -88,6 +88,7 @@ class Asked:
 
     def _opened(self, team: Team) -> tuple[Recipe, Corpus]:
         recipe = team.each(lambda: resolve(self.recipe, self.settings))
+        team.alone(Place(Path(self.out), self.resume).check)  # before a large corpus is read in vain
         corpus = team.first(
             lambda: Corpus.open(self.data, source=self.source, target=self.target, size=self.size, seed=self.seed)
         )
