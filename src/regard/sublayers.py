@@ -15,17 +15,21 @@ Norm = Literal["before", "after"]
 
 
 class FeedForward(nn.Module):
-    """max(0, x W1 + b1) W2 + b2, each position by itself (Vaswani 2017, equation 2)."""
+    """max(0, x W1 + b1) W2 + b2, each position by itself (Vaswani 2017, equation 2).
 
-    def __init__(self, width: int, hidden: int, dropout: float) -> None:
+    Nothing is dropped inside: the paper drops what a sublayer brings (section 5.4), which `Residual` does. Some toolkits
+    drop here too; that doubles the noise in the widest part of the model, and costs most.
+    """
+
+    def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
-        self.widen, self.narrow, self.dropout = nn.Linear(width, hidden), nn.Linear(hidden, width), dropout
+        self.widen, self.narrow = nn.Linear(width, hidden), nn.Linear(hidden, width)
         nn.init.xavier_uniform_(self.widen.weight)
         nn.init.xavier_uniform_(self.narrow.weight)
 
     def forward(self, rows: Float[Tensor, "B S D"]) -> Float[Tensor, "B S D"]:
         """Wider, cut at zero, and back."""
-        return self.narrow(drop(F.relu(self.widen(rows)), self.dropout, self.training))
+        return self.narrow(F.relu(self.widen(rows)))
 
 
 class Residual(nn.Module):

@@ -17,7 +17,7 @@ class EncoderLayer(nn.Module):
     def __init__(self, width: int, feed: int, norm: Norm, dropout: float, attend: Maker) -> None:
         super().__init__()
         self.attend = attend(width, width, width)
-        self.feed = FeedForward(width, feed, dropout)
+        self.feed = FeedForward(width, feed)
         self.around_attend, self.around_feed = Residual(width, norm, dropout), Residual(width, norm, dropout)
 
     def forward(self, states: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> Float[Tensor, "B S D"]:

@@ -122,7 +122,7 @@ class TransformerDecoder(nn.Module):
         width = self.embed.width
         cross = required(attend, "transformer")
         self.layers: Modules = nn.ModuleList(
-            DecoderLayer(width, memory, cross, self_attend, FeedForward(width, feed, dropout), norm, dropout)
+            DecoderLayer(width, memory, cross, self_attend, FeedForward(width, feed), norm, dropout)
             for _ in range(layers)
         )
         self.last = nn.LayerNorm(width) if norm == "before" else nn.Identity()
