@@ -17,8 +17,8 @@ Norm = Literal["before", "after"]
 class FeedForward(nn.Module):
     """max(0, x W1 + b1) W2 + b2, each position by itself (Vaswani 2017, equation 2).
 
-    Nothing is dropped inside: the paper drops what a sublayer brings (section 5.4), which `Residual` does. Some toolkits
-    drop here too; that doubles the noise in the widest part of the model, and costs most.
+    Nothing is dropped inside: the paper drops what a sublayer brings (section 5.4), which `Residual` does. Some
+    toolkits drop here too: more noise in the widest part of the model, where it also costs most.
     """
 
     def __init__(self, width: int, hidden: int) -> None:
