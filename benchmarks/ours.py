@@ -17,7 +17,7 @@ from worker import Job, Round, evenly, lines_of, serve, training, translating
 
 from regard.data.batches import Batches
 from regard.data.tokenizer import PAD
-from regard.learn.learner import Learner
+from regard.learn.learner import Learner, unhindered
 from regard.search import Options
 from regard.translator import Translator
 from regard.types import Batch
@@ -34,10 +34,10 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
     chosen = evenly(list(stream), job["batches"], lambda batch: batch.target.data.shape[1])
     model = setting.build(job["shape"], len(tokenizer))
     learner = Learner(model, recipe.train(), cycle(chosen), bf16=job["bf16"])
-    torch.set_flush_denormal(True)  # as every run does
 
     def work() -> dict[str, Any]:
-        return {"done": sum(learner.update().pieces for _ in chosen)}
+        with unhindered():
+            return {"done": sum(learner.update().pieces for _ in chosen)}
 
     positions = sum(batch.target.data[:, 1:].numel() for batch in chosen)
     return training(model, len(chosen), sum(map(_pieces, chosen)), positions), work

@@ -27,16 +27,18 @@ from regard.learn.spread import is_divided, moved, placed, spread, unsynced, wan
 from regard.learn.state import State, optimiser_tensors, put_weights, restore_optimiser, undisturbed, weights_of
 from regard.learn.team import Team
 from regard.model import Model
+from regard.pages import keep_pages
 from regard.types import Batch
 
 
 @contextmanager
-def flushing() -> Iterator[None]:
-    """Inside, numbers too small for their exponent are zero.
+def unhindered() -> Iterator[None]:
+    """Inside, freed memory is kept, and numbers too small for their exponent are zero.
 
     A row of the vocabulary that is not seen for a while has such numbers in Adam's mean, and the processor takes
     twenty times as long for each of them.
     """
+    keep_pages()
     torch.set_flush_denormal(True)
     try:
         yield

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from regard.learn.events import Step
-from regard.learn.learner import Learner, flushing
+from regard.learn.learner import Learner, unhindered
 from regard.learn.settings import Standard
 from regard.model import Model
 from regard.types import Batch
@@ -27,7 +27,7 @@ def fit(
     """Train until the batches, the seconds or the steps run out; say how many steps that was."""
     learner = Learner(model, Standard(rate=rate, clip=clip), iter(batches))
     began, pieces = time.monotonic(), 0
-    with flushing():
+    with unhindered():
         while (done := learner.update()) is not None:
             pieces += done.pieces
             spent = time.monotonic() - began

@@ -21,7 +21,7 @@ from torch import distributed
 
 from regard.learn.course import Stream
 from regard.learn.launch import launch
-from regard.learn.learner import Learner, flushing
+from regard.learn.learner import Learner, unhindered
 from regard.learn.precision import use_bf16
 from regard.learn.settings import Standard
 from regard.learn.team import Elsewhere, Team
@@ -114,7 +114,7 @@ def positions_a_second(model: Model, batches: Stream, settings: Standard) -> flo
     bf16 = team.alone(lambda: use_bf16(settings.precision))
     lessons = list(islice(batches.forever(), ROUND * settings.accumulate))
     learner, pieces, spent = Learner(model, settings, cycle(lessons), bf16=bf16), 0, 0.0
-    with flushing(), team.linked():
+    with unhindered(), team.linked():
         learner.update()
         began = time.monotonic()
         while spent < SECONDS:

@@ -11,7 +11,7 @@ from signal import Signals
 from regard.errors import Interrupted, ModelError, UsageError
 from regard.learn.course import Budget, Course, Stream, Validate
 from regard.learn.events import Outcome, Tell, quiet
-from regard.learn.learner import flushing
+from regard.learn.learner import unhindered
 from regard.learn.place import Place
 from regard.learn.schedule import Schedule
 from regard.learn.settings import Standard
@@ -52,7 +52,7 @@ def run(
     team.each(lambda: check_end(model, settings, budget, validate))
     with team.linked():
         course = Course(model, batches, settings, place, budget=budget, validate=validate, seed=seed, tell=tell)
-        with stopping() as stop, flushing(), course.opened():
+        with stopping() as stop, unhindered(), course.opened():
             return _to_the_end(course, stop)
 
 

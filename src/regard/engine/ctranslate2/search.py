@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 Rows = Sequence[Sequence[float]]
 
+TOGETHER = 32  # sentences at a time: its fastest, measured (docs/speed.md), and enough parts for all its workers
+
 
 @dataclass(frozen=True)
 class _Draft:
@@ -157,7 +159,7 @@ class CTranslate2:
 
     def _always(self, lines: list[list[str]]) -> dict[str, Any]:
         """What is asked for in every call: whole sources, shared out among the threads, and the end as a piece."""
-        together = -(-len(lines) // self.backend.num_translators)
+        together = min(TOGETHER, -(-len(lines) // self.backend.num_translators))
         return {"max_input_length": 0, "max_batch_size": together, "return_end_token": True}
 
     def _written(self, ids: Sequence[int]) -> list[str]:

@@ -24,6 +24,7 @@ from regard.engine.pytorch.eight_bits import in_eight_bits, restored, rounded
 from regard.engine.pytorch.search import Torch
 from regard.errors import ModelError
 from regard.model import Model, load
+from regard.pages import keep_pages
 from regard.recipe import resolve
 from regard.search.shortlist import NOBODY, Shortlist
 
@@ -65,6 +66,7 @@ def open_folder(folder: Path, threads: int | None = None) -> Torch:
     """The engine of a model folder, or of one exported for PyTorch."""
     if threads is not None:
         torch.set_num_threads(threads)
+    keep_pages()
     if not (folder / MANIFEST).is_file():
         return Torch(columns_together(load(folder)))
     manifest = Manifest.read(folder)
