@@ -131,6 +131,14 @@ def test_evaluate(run, tmp_path):
     assert (tmp_path / "length.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_greater_alpha_makes_outputs_longer(run):
+    asked = (call("evaluate", run, "--data", "copy", "--alpha", alpha, "--json") for alpha in (0, 20))
+    short, long = (json.loads(each.stdout) for each in asked)
+    assert short["words"] < long["words"]
+    assert "alpha 20" in long["title"]
+    assert call("evaluate", run, "--data", "copy", "--alpha", -1).exit_code != 0
+
+
 def test_evaluate_tokenised_text(run):
     done = call("evaluate", run, "--data", "copy", "--beam", 1, "--json", "--tokenize", "none", "--by-length")
     found = json.loads(done.stdout)

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from regard.cli import app
 from regard.compare import Outcome, Plan, read_arms, read_result
 from regard.compare.arms import Arm
+from regard.compare.plan import PLAN_FILE
 from regard.compare.results import _valid
 from regard.compare.tables import length_table, main_table, markdown
 from regard.errors import RecipeError, TrainingError, UsageError
@@ -63,6 +64,16 @@ def test_other_conditions_are_refused(tmp_path):
     Plan("copy", steps=3, settings=("encode.layers=1",)).keep(tmp_path)
     with pytest.raises(UsageError, match="steps: was 3, is 5"):
         Plan("copy", steps=5, settings=("encode.layers=1",)).keep(tmp_path)
+
+
+def test_a_plan_from_before_an_option_was_there_has_its_default(tmp_path):
+    Plan("copy", steps=3).keep(tmp_path)
+    told = json.loads((tmp_path / PLAN_FILE).read_text())
+    del told["alpha"]
+    (tmp_path / PLAN_FILE).write_text(json.dumps(told))
+    with pytest.raises(UsageError, match="alpha: was 0.6, is 1"):
+        Plan("copy", steps=3, alpha=1.0).keep(tmp_path)
+    Plan("copy", steps=3).keep(tmp_path)
 
 
 def test_updates_made_twice_count_once():

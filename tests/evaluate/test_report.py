@@ -7,7 +7,18 @@ import sys
 import pytest
 
 from regard.errors import UsageError
-from regard.evaluate import Report, Stopwatch, Throughput, aer, bleu, by_length, draw_lengths, exact_match
+from regard.evaluate import (
+    Report,
+    Stopwatch,
+    Throughput,
+    aer,
+    bleu,
+    by_length,
+    count_bleu,
+    draw_lengths,
+    exact_match,
+    words_for_word,
+)
 
 SOURCES = ["a b", "a b c", "a b c d e"] * 40
 OUTPUTS = ["x y z w", "x y z q", "x z w"] * 40
@@ -40,6 +51,14 @@ def test_text_says_all_of_it():
     assert [line.split()[:2] for line in rows] == [["2-3", "80"], ["5", "40"]]
     assert all(line.endswith(" *") for line in rows)
     assert "* fewer than 100 sentences" in text
+
+
+def test_words_for_every_word_of_the_references():
+    counted = count_bleu(["x y", "x y z"], ["x y z w", "x y z w"])
+    assert words_for_word(counted) == 5 / 8
+    told = Report("r", words=words_for_word(counted))
+    assert told.as_text() == "r\n  length  0.625  words for every word of the references"
+    assert json.loads(told.as_json())["words"] == 5 / 8
 
 
 def test_large_buckets_are_not_marked():

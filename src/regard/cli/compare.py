@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import From, Settings, To
+from regard.cli.options import Alpha, From, Settings, To
 
 if TYPE_CHECKING:
     from regard.compare import Plan, Result
@@ -36,6 +36,7 @@ def compare(
     size: Annotated[int | None, typer.Option(min=1, help="How many pairs a built-in corpus shall draw.")] = None,
     split: Annotated[str, typer.Option(help="What they are scored on.")] = "test",
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
+    alpha: Alpha = 0.6,
     jobs: Annotated[
         int, typer.Option(min=0, help="How many run at once, each with its share of the cores; 0 for one a core.")
     ] = 0,
@@ -53,7 +54,7 @@ def compare(
     read = read_arms(arms, setting or ())
     if minutes is None and steps is None and not all(arm.finished for arm in read):
         raise UsageError("a comparison needs a budget.", hint="Add --minutes 10, or --steps 5000.")
-    plan = Plan(data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam)
+    plan = Plan(data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam, alpha)
     corpus = Corpus.open(data, source=source, target=target)  # as `evaluate` opens it: seed and size are for training
     corpus.split(split)
     plan.keep(out)
@@ -88,7 +89,9 @@ def _examples(results: list[Result], corpus: Corpus, plan: Plan) -> list[Example
     found = [
         [
             best[0]
-            for best in Translator.load(each.model).search([lines[row] for row in chosen], Options(beam=plan.beam))
+            for best in Translator.load(each.model).search(
+                [lines[row] for row in chosen], Options(beam=plan.beam, alpha=plan.alpha)
+            )
         ]
         for each in results
     ]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import From, To
+from regard.cli.options import Alpha, From, To
 
 if TYPE_CHECKING:
     from regard.evaluate import AlignmentScore, Throughput
+    from regard.search import Options
     from regard.translator import Translation, Translator
 
 
@@ -26,6 +27,7 @@ def evaluate(
         Path | None, typer.Option(help="Gold links, a line a pair, for the alignment error; else those of the corpus.")
     ] = None,
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
+    alpha: Alpha = 0.6,
     tokenize: Annotated[
         str, typer.Option(help="How sacreBLEU cuts words: 13a; none for tokenised text; zh, ja-mecab, char.")
     ] = "13a",
@@ -40,8 +42,9 @@ def evaluate(
     Example: regard evaluate runs/de-en --data multi30k --from de --to en --by-length
     """
     from regard.data.corpus import Corpus
-    from regard.evaluate import Report, chrf, count_bleu, exact_match
+    from regard.evaluate import Report, chrf, count_bleu, exact_match, words_for_word
     from regard.evaluate import by_length as buckets
+    from regard.search import Options
     from regard.translator import Translator
 
     metric = partial(count_bleu, tokenize=tokenize)
@@ -50,11 +53,14 @@ def evaluate(
     corpus = Corpus.open(data, source=source, target=target)
     rows = corpus.split(split)
     sources, references = list(rows["source"]), list(rows["target"])
-    outputs, speed = _translated(translator, sources, beam)
+    outputs, speed = _translated(translator, sources, Options(beam=beam, alpha=alpha))
+    counted = metric(outputs, references)
     links = list(rows["links"]) if "links" in rows.column_names else None
     report = Report(
-        title=f"{model}: {corpus.name} {split}, {corpus.source}-{corpus.target}, {len(rows):,} pairs, beam {beam}",
-        scores=(metric(outputs, references).score(), chrf(outputs, references), exact_match(outputs, references)),
+        title=f"{model}: {corpus.name} {split}, {corpus.source}-{corpus.target}, {len(rows):,} pairs, "
+        f"beam {beam}, alpha {alpha:g}",
+        scores=(counted.score(), chrf(outputs, references), exact_match(outputs, references)),
+        words=words_for_word(counted),
         lengths=tuple(buckets(sources, outputs, references, metric=metric)) if by_length or out else (),
         alignment=_aligned(translator, sources, references, gold, links),
         speed=speed,
@@ -66,14 +72,13 @@ def evaluate(
     typer.echo(report.as_json() if as_json else report.as_text())
 
 
-def _translated(translator: Translator, sources: list[str], beam: int) -> tuple[list[str], Throughput]:
+def _translated(translator: Translator, sources: list[str], options: Options) -> tuple[list[str], Throughput]:
     """The best outputs, and how fast they came."""
     from regard.evaluate import Stopwatch
-    from regard.search import Options
 
     watch = Stopwatch()
     with watch:
-        found = [best[0] for best in translator.search(sources, Options(beam=beam), record=False)]
+        found = [best[0] for best in translator.search(sources, options, record=False)]
     watch.add(len(found), sum(len(each.pieces) for each in found))
     return [each.text for each in found], watch.throughput()
 

@@ -13,4 +13,5 @@ Settings = Annotated[
     ),
 ]
 From = Annotated[str | None, typer.Option("--from", metavar="LANG", help="The language to read.")]
+Alpha = Annotated[float, typer.Option(help="Length penalty (Wu et al. 2016): 0 is none, more makes outputs longer.")]
 To = Annotated[str | None, typer.Option("--to", metavar="LANG", help="The language to write.")]

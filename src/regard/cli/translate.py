@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.cli.lines import read_lines
+from regard.cli.options import Alpha
 
 if TYPE_CHECKING:
     from regard.blocks import Block, Written
@@ -42,7 +43,7 @@ def translate(
     alignments: Alignments = "none",
     form: Form = "text",
     max_length: Annotated[int, typer.Option(min=1, help="The most pieces an output may have.")] = 200,
-    alpha: Annotated[float, typer.Option(help="Length penalty (Wu et al. 2016); 0 is none.")] = 0.6,
+    alpha: Alpha = 0.6,
     engine: EngineName = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute; else all cores.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="With ray: how many processes; else one a core.")] = None,

@@ -28,6 +28,7 @@ class Plan:
     settings: tuple[str, ...] = ()
     split: str = "test"
     beam: int = 5
+    alpha: float = 0.6
 
     def train(self, arm: Arm, run: Path, resume: bool = False) -> list[str]:
         """The words of the command that trains an arm; settings of its own come last, so that they win."""
@@ -40,14 +41,15 @@ class Plan:
     def evaluate(self, arm: Arm, run: Path) -> list[str]:
         """The words of the command that scores an arm."""
         model = arm.recipe if arm.finished else str(run)
-        return ["evaluate", model, *self._corpus(), "--split", self.split, "--beam", str(self.beam), "--by-length"]
+        words = ["--split", self.split, "--beam", str(self.beam), "--alpha", f"{self.alpha:g}", "--by-length"]
+        return ["evaluate", model, *self._corpus(), *words]
 
     def keep(self, out: Path) -> None:
         """Note the plan in the report's folder; a plan that is there already must be the same."""
         path = out / PLAN_FILE
         now = json.loads(json.dumps(asdict(self)))
         if path.is_file():
-            before = json.loads(path.read_text(encoding="utf-8"))
+            before = {**asdict(Plan(self.data)), **json.loads(path.read_text(encoding="utf-8"))}
             told = [f"  {key}: was {before.get(key)!r}, is {now[key]!r}" for key in now if before.get(key) != now[key]]
             if told:
                 raise UsageError(

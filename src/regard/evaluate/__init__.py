@@ -1,6 +1,6 @@
 """Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists; only `heads` needs a model."""
 
-from regard.evaluate.counts import Counted, Score, count_bleu, count_chrf, count_exact
+from regard.evaluate.counts import Counted, Score, count_bleu, count_chrf, count_exact, words_for_word
 from regard.evaluate.figure import draw_lengths
 from regard.evaluate.heads import Choice, Reading, choose_heads
 from regard.evaluate.lengths import Bucket, by_length
@@ -37,4 +37,5 @@ __all__ = [
     "read_gold_file",
     "read_links",
     "reference_links",
+    "words_for_word",
 ]

@@ -85,6 +85,12 @@ def count_bleu(
     return _count_by_sacrebleu("BLEU", metric, outputs, references)
 
 
+def words_for_word(counted: Counted) -> float:
+    """How many words were written for every word of the (nearest) references, of BLEU's counts."""
+    written, wanted = counted.rows[:, :2].sum(0).tolist()
+    return written / max(1, wanted)
+
+
 def count_chrf(outputs: Sequence[str], references: Sequence[Reference], *, lower: bool = False) -> Counted:
     """chrF2's counts: for n-grams of 1 to 6 characters, those of the output, of the reference, and those in both."""
     return _count_by_sacrebleu("chrF2", CHRF(lowercase=lower), outputs, references)

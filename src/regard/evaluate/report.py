@@ -21,6 +21,7 @@ class Report:
 
     title: str
     scores: tuple[Score, ...] = ()
+    words: float | None = None  # written for every word of the references
     lengths: tuple[Bucket, ...] = ()
     alignment: AlignmentScore | None = None
     speed: Throughput | None = None
@@ -35,6 +36,8 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """All numbers, unrounded, as plain values."""
         body: dict[str, Any] = {"title": self.title, "scores": [asdict(score) for score in self.scores]}
+        if self.words is not None:
+            body["words"] = self.words
         if self.lengths:
             body["lengths"] = [asdict(bucket) | {"small": bucket.small} for bucket in self.lengths]
         if self.alignment is not None:
@@ -54,6 +57,8 @@ class Report:
 
     def _table(self) -> list[str]:
         rows = [(score.name, f"{score.value:5.1f}  {_interval(score)}") for score in self.scores]
+        if self.words is not None:
+            rows.append(("length", f"{self.words:5.3f}  words for every word of the references"))
         if self.alignment is not None:
             rows.append(("alignment", str(self.alignment)))
         if self.speed is not None:
