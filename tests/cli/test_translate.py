@@ -1,5 +1,6 @@
 """train, translate, align and evaluate, from end to end on the copy task, as a person would type them."""
 
+import gzip
 import json
 import signal
 import subprocess
@@ -75,6 +76,16 @@ def test_translate_a_file_with_links(run, tmp_path):
     assert all(int(link.split("-")[1]) < len(text.split()) for link in links.split())
 
 
+def test_translate_a_packed_file(run, tmp_path):
+    lines = "".join(f"a b {'c ' * (number % 5)}\n" for number in range(600))
+    (tmp_path / "in.txt").write_text(lines)
+    (tmp_path / "in.txt.gz").write_bytes(gzip.compress(lines.encode()))
+    plain, packed = (call("translate", run, tmp_path / name, "--beam", 1) for name in ("in.txt", "in.txt.gz"))
+    assert packed.exit_code == 0, packed.output
+    assert len(packed.stdout.splitlines()) == 600
+    assert packed.stdout == plain.stdout
+
+
 def test_translate_as_json_with_matrices_and_several_outputs(run):
     done = call("translate", run, "--format", "jsonl", "--alignments", "soft", "--nbest", 2, text="a b c\n")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
@@ -87,10 +98,12 @@ def test_translate_as_json_with_matrices_and_several_outputs(run):
 
 def test_what_cannot_be_is_said(run, tmp_path, monkeypatch, capsys):
     (tmp_path / "latin.txt").write_bytes("schön".encode("latin-1"))
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a b c\n" * 9)[:-9])
     for words, message in [
         (("translate", tmp_path / "none"), "is no model folder"),
         (("translate", run, tmp_path / "none.txt"), "is not a file"),
         (("translate", run, tmp_path / "latin.txt"), "line 1: expected UTF-8; found byte 0xf6"),
+        (("translate", run, tmp_path / "cut.gz"), "cannot be read"),
         (("translate", run, "--alignments", "soft"), "Add --format jsonl"),
         (("train", "rnnsearch", "--data", "copy", "--out", tmp_path / "x"), "--minutes 10, or --steps"),
         (("train", "rnnsearch", "--data", "copy", "--out", run, "--steps", 1), "not empty"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -14,14 +16,23 @@ from regard.errors import BrokenData, MissingData
 TOGETHER = 256  # lines handed on at once when they come fast; a slow writer gets each as soon as it is there
 
 
+@dataclass(frozen=True)
+class End:
+    """There are no more lines, or none that can be read."""
+
+    error: Exception | None = None
+
+
 def read_lines(path: Path | None) -> Iterator[list[str]]:
-    """The lines of a file, or of standard input, in groups: whatever has come by the time it is asked for."""
+    """The lines of a file (plain or .gz), or of standard input, in groups: whatever has come when it is asked for."""
     if path is None or str(path) == "-":
         yield from _grouped(_standard_input(), "standard input")
         return
     if not path.is_file():
         raise MissingData(f"{path} is not a file.", hint="Give a text file, or pipe text into the command.")
-    with path.open("rb") as file:
+    from regard.data.files import open_bytes
+
+    with open_bytes(path) as file:
         yield from _grouped(file, str(path))
 
 
@@ -34,25 +45,32 @@ def _standard_input() -> Iterable[bytes]:
 
 
 def _grouped(file: Iterable[bytes], name: str) -> Iterator[list[str]]:
-    lines: Queue[bytes | None] = Queue(maxsize=4 * TOGETHER)
+    lines: Queue[bytes | End] = Queue(maxsize=4 * TOGETHER)
 
     def fill() -> None:
-        for line in file:
-            lines.put(line)
-        lines.put(None)
+        try:
+            for line in file:
+                lines.put(line)
+        except (OSError, EOFError, zlib.error) as error:
+            lines.put(End(error))
+        else:
+            lines.put(End())
 
     Thread(target=fill, daemon=True).start()
-    number = 0
-    while (first := lines.get()) is not None:
-        group = [first]
-        while len(group) < TOGETHER and not lines.empty():
-            following = lines.get()
-            if following is None:
-                lines.put(None)
-                break
+    number, following = 0, lines.get()
+    while isinstance(following, bytes):
+        group = [following]
+        while len(group) < TOGETHER and not lines.empty() and isinstance(following := lines.get(), bytes):
             group.append(following)
         yield [_text(line, name, number + place) for place, line in enumerate(group, 1)]
         number += len(group)
+        if isinstance(following, bytes):
+            following = lines.get()
+    if following.error is not None:
+        raise BrokenData(
+            f"{name}: after {number:,} lines it cannot be read: {following.error}.",
+            hint="Copy or pack it again; `gzip -t` tells whether a .gz file is whole.",
+        ) from following.error
 
 
 def _text(line: bytes, name: str, number: int) -> str:

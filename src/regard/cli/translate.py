@@ -36,7 +36,7 @@ EngineName = Annotated[
 def translate(
     model: Annotated[Path, typer.Argument(help="A model folder, a run folder, or an exported folder.")],
     file: Annotated[
-        Path | None, typer.Argument(help="A text file, a sentence a line. Without it, standard input.")
+        Path | None, typer.Argument(help="A text file (plain or .gz), a sentence a line. Without it, standard input.")
     ] = None,
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
     nbest: Annotated[int, typer.Option(min=1, help="How many outputs are printed for each line.")] = 1,
