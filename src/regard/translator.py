@@ -22,9 +22,12 @@ from regard.model import Model
 from regard.record import FILE as ALIGNER_FILE
 from regard.record import KINDS, Aligner, Layer, Record, Side
 from regard.search import Hypothesis, Options
+from regard.search.options import ALPHA, Number
+from regard.search.penalty import penalty_of
 from regard.types import Batch
 
 SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
+LENGTHS_FILE = "lengths.json"
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class Translator:
     """A trained model as a person uses it.
 
     `model` is one in memory, or an engine that runs one. `aligner` names the heads that alignments are read from;
-    without one it is the last layer, all heads. `name` stands on pages.
+    without one it is the last layer, all heads. `name` stands on pages. `alpha` is the length penalty that outputs are
+    ranked with where nobody asks for another.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class Translator:
         target: Tokenizer,
         aligner: Aligner | None = None,
         name: str = "",
+        alpha: Number = ALPHA,
     ) -> None:
         self.engine: Engine
         if isinstance(model, Model):
@@ -70,7 +75,7 @@ class Translator:
         else:
             self.engine = model
         self.source, self.target = source, target
-        self.aligner, self.name = self.engine.reader(aligner), name
+        self.aligner, self.name, self.alpha = self.engine.reader(aligner), name, alpha
 
     @classmethod
     def load(cls, folder: str | Path, engine: str | None = None, threads: int | None = None) -> Translator:
@@ -81,7 +86,7 @@ class Translator:
         home = model_home(folder)
         opened = open_engine(home, engine, threads)
         source, target = Tokenizer.load(home / SOURCE_FILE), Tokenizer.load(home / TARGET_FILE)
-        return cls(opened, source, target, read_aligner(home), Path(folder).absolute().name)
+        return cls(opened, source, target, read_aligner(home), Path(folder).absolute().name, read_alpha(home))
 
     @property
     def model(self) -> Model:
@@ -118,7 +123,7 @@ class Translator:
         self, lines: Sequence[str], options: Options | None = None, *, tokens: int = 4096, record: bool = True
     ) -> list[list[Translation]]:
         """The best translations of each line, best first. `record` keeps attention and alignment."""
-        options = replace(options or Options(), avoid=SILENT)
+        options = self._settled(options or Options())
         pieces = self.source.encode_batch(lines)
         found: list[list[Translation]] = [[] for _ in lines]
         for rows in _batches([len(each) for each in pieces], tokens):
@@ -166,7 +171,8 @@ class Translator:
                 pad([[START, *wanted[row].ids, END] for row in rows]),
             )
             for row, forced in zip(rows, self.engine.force(batch, record=record), strict=True):
-                found[row] = self._told(asked[row], wanted[row], forced)
+                score = forced.likelihood / penalty_of(len(forced.ids) + 1, self.alpha)
+                found[row] = self._told(asked[row], wanted[row], replace(forced, score=score))
         return [each for each in found if each is not None]
 
     def look(self, source: str, target: str | None = None, *, beam: int = 5) -> Record:
@@ -175,7 +181,7 @@ class Translator:
 
         model, asked = self.model, self.source.encode(source)
         if target is None:
-            best = self.engine.search(pad([[*asked.ids, END]]), Options(beam=beam, avoid=SILENT), record=False)
+            best = self.engine.search(pad([[*asked.ids, END]]), self._settled(Options(beam=beam)), record=False)
             wanted = self.target.read(best[0][0].ids)
         else:
             wanted = self.target.encode(target)
@@ -190,6 +196,10 @@ class Translator:
         if not layers:
             raise UsageError("this model does not attend, so there is nothing to see.")
         return self._record(asked, wanted, tuple(layers))
+
+    def _settled(self, options: Options) -> Options:
+        """What was asked, with what this model wants where nothing was."""
+        return replace(options, avoid=SILENT, alpha=self.alpha if options.alpha is None else options.alpha)
 
     def _told(self, source: Pieces, target: Pieces, found: Hypothesis) -> Translation:
         record = None
@@ -224,6 +234,20 @@ def read_aligner(folder: Path) -> Aligner | None:
     except ValueError as error:
         raise ModelError(
             f"{path}: expected JSON; {error}.", hint="Delete the file to read alignments from the last layer."
+        ) from error
+
+
+def read_alpha(folder: Path) -> Number:
+    """The length penalty that was chosen for a model, or the usual one."""
+    path = folder / LENGTHS_FILE
+    if not path.is_file():
+        return ALPHA
+    try:
+        alpha = json.loads(path.read_text(encoding="utf-8"))["alpha"]
+        return Options(alpha=alpha).exponent
+    except (ValueError, KeyError, TypeError, UsageError) as error:
+        raise ModelError(
+            f"{path}: expected JSON with an alpha of 0 or more; {error}.", hint=f"Delete the file to take {ALPHA:g}."
         ) from error
 
 

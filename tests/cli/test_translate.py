@@ -39,6 +39,7 @@ def test_a_run_leaves_a_model_folder(run):
         "target.tokenizer.json",
         "scores.json",
         "alignment.json",
+        "lengths.json",
         "README.md",
     }
     assert {entry.name for entry in (run / "best").iterdir()} == files

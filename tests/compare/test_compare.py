@@ -71,7 +71,7 @@ def test_a_plan_from_before_an_option_was_there_has_its_default(tmp_path):
     told = json.loads((tmp_path / PLAN_FILE).read_text())
     del told["alpha"]
     (tmp_path / PLAN_FILE).write_text(json.dumps(told))
-    with pytest.raises(UsageError, match="alpha: was 0.6, is 1"):
+    with pytest.raises(UsageError, match="alpha: was None, is 1"):
         Plan("copy", steps=3, alpha=1.0).keep(tmp_path)
     Plan("copy", steps=3).keep(tmp_path)
 

@@ -36,7 +36,7 @@ def compare(
     size: Annotated[int | None, typer.Option(min=1, help="How many pairs a built-in corpus shall draw.")] = None,
     split: Annotated[str, typer.Option(help="What they are scored on.")] = "test",
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
-    alpha: Alpha = 0.6,
+    alpha: Alpha = None,
     jobs: Annotated[
         int, typer.Option(min=0, help="How many run at once, each with its share of the cores; 0 for one a core.")
     ] = 0,

@@ -27,7 +27,7 @@ def evaluate(
         Path | None, typer.Option(help="Gold links, a line a pair, for the alignment error; else those of the corpus.")
     ] = None,
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
-    alpha: Alpha = 0.6,
+    alpha: Alpha = None,
     tokenize: Annotated[
         str, typer.Option(help="How sacreBLEU cuts words: 13a; none for tokenised text; zh, ja-mecab, char.")
     ] = "13a",
@@ -58,7 +58,7 @@ def evaluate(
     links = list(rows["links"]) if "links" in rows.column_names else None
     report = Report(
         title=f"{model}: {corpus.name} {split}, {corpus.source}-{corpus.target}, {len(rows):,} pairs, "
-        f"beam {beam}, alpha {alpha:g}",
+        f"beam {beam}, alpha {translator.alpha if alpha is None else alpha:g}",
         scores=(counted.score(), chrf(outputs, references), exact_match(outputs, references)),
         words=words_for_word(counted),
         lengths=tuple(buckets(sources, outputs, references, metric=metric)) if by_length or out else (),

@@ -13,5 +13,10 @@ Settings = Annotated[
     ),
 ]
 From = Annotated[str | None, typer.Option("--from", metavar="LANG", help="The language to read.")]
-Alpha = Annotated[float, typer.Option(help="Length penalty (Wu et al. 2016): 0 is none, more makes outputs longer.")]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        min=0, help="Length penalty (Wu et al. 2016): more makes outputs longer; else what suited the validation pairs."
+    ),
+]
 To = Annotated[str | None, typer.Option("--to", metavar="LANG", help="The language to write.")]

@@ -43,7 +43,7 @@ def translate(
     alignments: Alignments = "none",
     form: Form = "text",
     max_length: Annotated[int, typer.Option(min=1, help="The most pieces an output may have.")] = 200,
-    alpha: Alpha = 0.6,
+    alpha: Alpha = None,
     engine: EngineName = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute; else all cores.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="With ray: how many processes; else one a core.")] = None,

@@ -28,7 +28,7 @@ class Plan:
     settings: tuple[str, ...] = ()
     split: str = "test"
     beam: int = 5
-    alpha: float = 0.6
+    alpha: float | None = None
 
     def train(self, arm: Arm, run: Path, resume: bool = False) -> list[str]:
         """The words of the command that trains an arm; settings of its own come last, so that they win."""
@@ -41,8 +41,8 @@ class Plan:
     def evaluate(self, arm: Arm, run: Path) -> list[str]:
         """The words of the command that scores an arm."""
         model = arm.recipe if arm.finished else str(run)
-        words = ["--split", self.split, "--beam", str(self.beam), "--alpha", f"{self.alpha:g}", "--by-length"]
-        return ["evaluate", model, *self._corpus(), *words]
+        words = ["evaluate", model, *self._corpus(), "--split", self.split, "--beam", str(self.beam), "--by-length"]
+        return words if self.alpha is None else [*words, "--alpha", f"{self.alpha:g}"]
 
     def keep(self, out: Path) -> None:
         """Note the plan in the report's folder; a plan that is there already must be the same."""

@@ -45,12 +45,17 @@ def split_words(line: str) -> list[Span]:
     return [found.span() for found in _word.finditer(line)]
 
 
+def is_spaced(line: str) -> bool:
+    """Are the words of a line written with spaces between them?"""
+    return not _unspaced.search(line)
+
+
 def words_of(line: str, pieces: Sequence[Span]) -> list[Span]:
     """Where the words of a line stand, given the spans of its pieces."""
     words = split_words(line)
     if not words:
         return [(0, len(line))] if line else []
-    if not _unspaced.search(line):
+    if is_spaced(line):
         return words
     starts = [_first_letter(line, piece) for piece in pieces]
     cuts = {cut for cut in starts if 0 < cut < len(line) and _unspaced.search(line, cut - 1, cut + 1)}

@@ -14,13 +14,14 @@ from regard.errors import ModelError, UnknownName, UsageError
 from regard.export.agreement import Agreement, agreement, made_up_lines, must_be_exact
 from regard.model import Model
 from regard.record import FILE as ALIGNER_FILE
-from regard.translator import SOURCE_FILE, TARGET_FILE, Translator, model_home
+from regard.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translator, model_home
 
 Quantization = Literal[
     "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16", "float32"
 ]
 FULL = "float32"
-KEPT = (SOURCE_FILE, TARGET_FILE, ALIGNER_FILE, "scores.json", "README.md")  # of the model folder, where it has them
+# Of the model folder, where it has them.
+KEPT = (SOURCE_FILE, TARGET_FILE, ALIGNER_FILE, LENGTHS_FILE, "scores.json", "README.md")
 FEWEST = 0.8  # of the outputs of real sentences that quantising should leave as they were
 SAMPLE = 200  # sentences that a corpus gives to the check
 Say = Callable[[str], None]

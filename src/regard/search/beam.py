@@ -50,7 +50,7 @@ class Beam(Strategy):
 
     def begin(self, limits: Int[Tensor, " B"]) -> None:
         """Every place in every beam is free, and nothing is on the board."""
-        self.longest = length_penalty(limits + 1, self.options.alpha)
+        self.longest = length_penalty(limits + 1, self.options.exponent)
         self.room = torch.full_like(limits, self.options.beam)
         self.board = self.longest.new_full((len(limits), self.nbest), NEVER)
 

@@ -12,6 +12,7 @@ from regard.errors import UsageError
 from regard.search.shortlist import Shortlist
 
 Number = int | float
+ALPHA = 0.6  # the length penalty where no other was found better
 SPARE = 10  # pieces that even the shortest source may have on top of `stretch` times its length
 
 
@@ -22,7 +23,8 @@ class Options:
     beam: how many hypotheses of a sentence are followed at once.
     nbest: how many outputs of a sentence are returned, best first.
     alpha: the length penalty of Wu et al. (2016); 0 is none. Every piece lowers a likelihood, so that a wide beam
-        prefers short outputs; 0.6, the value of Vaswani et al. (2017), takes back about as much as that costs.
+        prefers short outputs, and this takes it back. None is what was found best for a model at the end of its
+        training, or else 0.6, the value of Vaswani et al. (2017).
     beta: the coverage penalty of Wu et al., for source positions that were hardly looked at; 0 is none.
     min_length: pieces that an output has at least; the end does not count as one here.
     max_length: pieces that an output has at most, however long its source.
@@ -38,7 +40,7 @@ class Options:
 
     beam: int = 5
     nbest: int = 1
-    alpha: Number = 0.6
+    alpha: Number | None = None
     beta: Number = 0.0
     min_length: int = 0
     max_length: int = 200
@@ -51,7 +53,8 @@ class Options:
     def __post_init__(self) -> None:
         least = {"beam": 1, "nbest": 1, "max_length": 1}
         for name in ("beam", "nbest", "alpha", "beta", "min_length", "max_length", "stretch", "no_repeat"):
-            at_least(name, getattr(self, name), least.get(name, 0))
+            if (value := getattr(self, name)) is not None:
+                at_least(name, value, least.get(name, 0))
         if self.nbest > self.beam:
             raise UsageError(
                 f"a beam of {self.beam} finds at most {self.beam} outputs; asked for the best {self.nbest}.",
@@ -62,6 +65,11 @@ class Options:
                 f"an output cannot have at least {self.min_length} and at most {self.max_length} pieces.",
                 hint="Lower min_length, or raise max_length.",
             )
+
+    @property
+    def exponent(self) -> Number:
+        """Of the length penalty."""
+        return ALPHA if self.alpha is None else self.alpha
 
     def limits(self, lengths: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
         """How many pieces each output may have, from the length of its source alone."""

@@ -60,5 +60,5 @@ def ranks(
     real: Bool[Tensor, "N S"],
 ) -> Float[Tensor, " N"]:
     """The scores that finished outputs are ranked by."""
-    scores = likelihood / length_penalty(length, options.alpha)
+    scores = likelihood / length_penalty(length, options.exponent)
     return scores if covered is None else scores + coverage_penalty(covered, real, options.beta)

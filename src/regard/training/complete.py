@@ -1,4 +1,4 @@
-"""What a training adds at its end to the best model: where its alignments are read, its scores, a card."""
+"""What a training adds to the best model: where alignments are read, how much length counts, its scores, a card."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from regard.recipe import Recipe
 from regard.record import FILE as ALIGNER_FILE
 from regard.record import Aligner
 from regard.training.exam import EXAM
+from regard.training.lengths import Lengths, choose_alpha
 from regard.training.ready import Say
-from regard.translator import Translator
+from regard.translator import LENGTHS_FILE, Translator
 
 
 def complete(home: Place, recipe: Recipe, corpus: Corpus, outcome: Outcome, say: Say) -> None:
-    """Add to the best model where its alignments are read, its scores and a card."""
+    """Add to the best model what is best chosen once it is known, its scores and a card."""
     best = Translator.load(home.folder)
     aligner = _chosen_heads(best, corpus, say)
     files = dict(home.files)
+    if (lengths := _chosen_lengths(best, corpus, say)) is not None:
+        files[LENGTHS_FILE] = json.dumps(lengths.to_json(), indent=2) + "\n"
     if aligner is not None:
         files[ALIGNER_FILE] = json.dumps(aligner.to_json(), indent=2, ensure_ascii=False) + "\n"
     scores = {"metric": outcome.metric, "best": outcome.best, "updates": outcome.number, "seconds": outcome.seconds}
@@ -37,6 +40,17 @@ def complete(home: Place, recipe: Recipe, corpus: Corpus, outcome: Outcome, say:
         "Attention is evidence of what the model looked at, not proof of why it wrote what it wrote.\n"
     )
     save(best.model, home.best, {**files, "scores.json": json.dumps(scores, indent=2) + "\n", "README.md": card})
+
+
+def _chosen_lengths(best: Translator, corpus: Corpus, say: Say) -> Lengths | None:
+    """How much the length of outputs counts, chosen on held-out pairs."""
+    if "val" not in corpus.splits:
+        return None
+    rows = corpus.split("val").select(range(min(EXAM, len(corpus.split("val")))))
+    lengths = choose_alpha(best, list(rows["source"]), list(rows["target"]))
+    if lengths is not None:
+        say(str(lengths))
+    return lengths
 
 
 def _chosen_heads(best: Translator, corpus: Corpus, say: Say) -> Aligner | None:

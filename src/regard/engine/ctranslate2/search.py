@@ -111,7 +111,7 @@ class CTranslate2:
         ]
         looked = self._looked(lines, targets) if record else [None] * len(lines)
         found = zip(targets, self._likelihoods(lines, targets), looked, strict=True)
-        return [_hypothesis(*each, Options().alpha) for each in found]
+        return [_hypothesis(*each, Options().exponent) for each in found]
 
     def reader(self, aligner: Aligner | None) -> Aligner:
         """The heads that align are the one row that is recorded."""
@@ -131,7 +131,7 @@ class CTranslate2:
             [self._written(prefix) for prefix in options.prefix] or None,
             beam_size=options.beam,
             num_hypotheses=options.beam,
-            length_penalty=options.alpha,
+            length_penalty=options.exponent,
             min_decoding_length=options.min_length,
             max_decoding_length=limit + 1,
             no_repeat_ngram_size=options.no_repeat,
@@ -175,7 +175,7 @@ class CTranslate2:
             ids = tuple(self.numbers[name] for name in (names[:-1] if ended else names))
             # Its score is the sum divided by |Y| ^ alpha; a forced beginning counts nothing in the sum.
             known = ended and len(ids) <= limit and not options.prefix
-            likelihood = scores[number] * len(names) ** options.alpha if known else None
+            likelihood = scores[number] * len(names) ** options.exponent if known else None
             looked = [*first, *looks[number][len(first) :]] if asked.record else None
             found.setdefault(ids[:limit], _Draft(ids[:limit], likelihood, looked))
         return list(found.values())
@@ -187,9 +187,11 @@ class CTranslate2:
         found = []
         for some in drafts:
             values = [next(scored) if each.likelihood is None else each.likelihood for each in some]
-            scores = [_score(each.ids, value, options.alpha) for each, value in zip(some, values, strict=True)]
+            scores = [_score(each.ids, value, options.exponent) for each, value in zip(some, values, strict=True)]
             best = sorted(range(len(some)), key=lambda place: -scores[place])[: options.nbest]
-            found.append([_hypothesis(some[each].ids, values[each], some[each].looked, options.alpha) for each in best])
+            found.append(
+                [_hypothesis(some[each].ids, values[each], some[each].looked, options.exponent) for each in best]
+            )
         return found
 
     def _likelihoods(self, lines: list[list[str]], targets: Sequence[Sequence[int]]) -> list[float]:
