@@ -11,9 +11,18 @@ import typer
 from regard.cli.options import Alpha, From, To
 
 if TYPE_CHECKING:
+    from datasets import Dataset
+
     from regard.evaluate import AlignmentScore, Throughput
     from regard.search import Options
     from regard.translator import Translation, Translator
+
+Gold = Annotated[
+    Path | None, typer.Option(help="Gold links, a line a pair, for the alignment error; else those of the corpus.")
+]
+Tokenize = Annotated[
+    str, typer.Option(help="How sacreBLEU cuts words: 13a; none for tokenised text; zh, ja-mecab, char.")
+]
 
 
 def evaluate(
@@ -23,14 +32,10 @@ def evaluate(
     source: From = None,
     target: To = None,
     by_length: Annotated[bool, typer.Option("--by-length", help="BLEU by source length too.")] = False,
-    gold: Annotated[
-        Path | None, typer.Option(help="Gold links, a line a pair, for the alignment error; else those of the corpus.")
-    ] = None,
+    gold: Gold = None,
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
     alpha: Alpha = None,
-    tokenize: Annotated[
-        str, typer.Option(help="How sacreBLEU cuts words: 13a; none for tokenised text; zh, ja-mecab, char.")
-    ] = "13a",
+    tokenize: Tokenize = "13a",
     out: Annotated[Path | None, typer.Option(help="Draw BLEU by length into a .png, .svg or .pdf file.")] = None,
     outputs_file: Annotated[
         Path | None, typer.Option("--outputs", metavar="FILE", help="Keep the translations, a line each.")
@@ -55,18 +60,17 @@ def evaluate(
     sources, references = list(rows["source"]), list(rows["target"])
     outputs, speed = _translated(translator, sources, Options(beam=beam, alpha=alpha))
     counted = metric(outputs, references)
-    links = list(rows["links"]) if "links" in rows.column_names else None
+    what = f"{corpus.name} {split}, {corpus.source}-{corpus.target}, {len(rows):,} pairs"
     report = Report(
-        title=f"{model}: {corpus.name} {split}, {corpus.source}-{corpus.target}, {len(rows):,} pairs, "
-        f"beam {beam}, alpha {translator.alpha if alpha is None else alpha:g}",
+        title=f"{model}: {what}, beam {beam}, alpha {translator.alpha if alpha is None else alpha:g}",
         scores=(counted.score(), chrf(outputs, references), exact_match(outputs, references)),
         words=words_for_word(counted),
         lengths=tuple(buckets(sources, outputs, references, metric=metric)) if by_length or out else (),
-        alignment=_aligned(translator, sources, references, gold, links),
+        alignment=_aligned(translator, rows, gold),
         speed=speed,
     )
     if outputs_file is not None:
-        outputs_file.write_text("".join(f"{' '.join(line.splitlines())}\n" for line in outputs), encoding="utf-8")
+        _keep(outputs, outputs_file)
     if out is not None:
         typer.echo(f"drawn: {report.figure(out)}", err=True)
     typer.echo(report.as_json() if as_json else report.as_text())
@@ -83,16 +87,19 @@ def _translated(translator: Translator, sources: list[str], options: Options) ->
     return [each.text for each in found], watch.throughput()
 
 
-def _aligned(
-    translator: Translator, sources: list[str], references: list[str], gold: Path | None, links: list[str] | None
-) -> AlignmentScore | None:
+def _keep(outputs: list[str], path: Path) -> None:
+    """A line each, whatever they hold."""
+    path.write_text("".join(f"{' '.join(line.splitlines())}\n" for line in outputs), encoding="utf-8")
+
+
+def _aligned(translator: Translator, rows: Dataset, gold: Path | None) -> AlignmentScore | None:
     """The error of the model's links for the right targets, where gold links are known."""
     from regard.evaluate import aer, read_gold_file, read_links
 
-    if gold is None and links is None:
+    if gold is None and "links" not in rows.column_names:
         return None
-    known = read_gold_file(gold) if gold is not None else read_links(links or [])
-    forced: list[Translation] = translator.force(sources, references)
+    known = read_gold_file(gold) if gold is not None else read_links(list(rows["links"]))
+    forced: list[Translation] = translator.force(list(rows["source"]), list(rows["target"]))
     if any(each.alignment is None for each in forced):
         return None
     return aer([each.alignment.links() for each in forced if each.alignment], known.sure, known.possible)
