@@ -49,6 +49,7 @@ def more_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
         help=f"{','.join(ENGINES)} (torch,ctranslate2-int8 with --quick); torch-int8{SHORT}, behind-int8{SHORT}",
     )
     parser.add_argument("--beams", type=numbers, help="beam sizes; 1 is greedy (5,1; 5 with --quick)")
+    parser.add_argument("--alpha", type=float, help="length penalty of our own engines; else each model's own")
     parser.add_argument("--sentences", type=int, help="of the test set; else all (20 with --quick)")
     return parser
 
@@ -67,7 +68,8 @@ def job_of(work: str, asked: argparse.Namespace) -> Job:
     count = asked.sentences or (20 if asked.quick else None)
     text = str(setting.test_text(asked.data)[0])
     steps = 0 if asked.model else STEPS
-    return {"work": work, "data": asked.data, "text": text, "sentences": count, "steps": steps, **size}
+    asks = {"data": asked.data, "text": text, "sentences": count, "steps": steps, "alpha": asked.alpha}
+    return {"work": work, **asks, **size}
 
 
 def sides(job: Job, model: Path, engines: Sequence[str]) -> list[Side]:

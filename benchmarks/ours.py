@@ -51,7 +51,7 @@ def _pieces(batch: Batch) -> int:
 def translate(job: Job) -> tuple[dict[str, Any], Round]:
     """The sentences of the test set."""
     translator = Translator.load(job["model"], threads=job["threads"])
-    options = Options(beam=job["beam"])
+    options = Options(beam=job["beam"], alpha=job.get("alpha"))
     if job["steps"]:  # so many pieces and no other number, the end being one of them
         exact = job["steps"] - 1
         options = replace(options, min_length=exact, max_length=exact, stretch=math.inf)

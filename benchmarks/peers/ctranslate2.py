@@ -56,7 +56,7 @@ def prepare(job: Job) -> tuple[dict[str, Any], Round]:
     workers, each = job["workers"]
     translator = ctranslate2.Translator(str(folder), device="cpu", inter_threads=workers, intra_threads=each)
     text = Text(folder)
-    how = {"beam_size": job["beam"], "length_penalty": 0.6}  # the exponent that Regard has by default
+    how = {"beam_size": job["beam"]}  # and its own length penalty, division by the length
     if job["steps"]:
         how |= {"min_decoding_length": job["steps"], "max_decoding_length": job["steps"]}
 
