@@ -32,7 +32,7 @@ from peers.environment import CONSTRAINTS, Peer
 
 HOME = Path(__file__).parents[1] / "benchmarks"
 PAIRS = 97
-ASKED = {"data": "folder", "quick": True, "batches": None, "sentences": 5, "model": None}
+ASKED = {"alpha": None, "data": "folder", "quick": True, "batches": None, "sentences": 5, "model": None}
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
