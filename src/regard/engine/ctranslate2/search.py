@@ -6,7 +6,7 @@ Its search is a beam too, with differences that are met here, or told:
 - It knows one longest output for a batch, and stops there without an end. We let it write one piece more and cut each
   output at its own limit; what was cut, or begun by force, is scored again, with its end.
 - When an output ends, another takes its place in the beam; ours leaves it empty. A beam of one finds the same in both,
-  a wider one may find another output. It ends when so many have ended as the beam is wide: mostly short ones, since they
+  a wider one may find another output. It stops when as many have ended as the beam is wide: mostly short ones, which
   end first. We let it go on for some more, and find as good outputs as our own search does.
 - What may not be written it takes out before the softmax, so that likelihoods are a little higher than ours where a
   model gives such pieces a chance.
