@@ -134,7 +134,7 @@ proof-fast: $(VENV)/installed
 	$(REGARD) compare "transformer: $(FAST)/transformer" "transformer-fast: $(FAST)/transformer-fast" $(MULTI30K) \
 		--minutes 45 --out $(FAST)/report
 	$(BIN)/python benchmarks/decode.py --data $(DATA)/multi30k --model $(FAST)/transformer \
-		--beside $(FAST)/transformer-fast --engines torch,behind-int8,ctranslate2,ctranslate2-int8 --beams 5
+		--beside $(FAST)/transformer-fast --engines torch,behind-int8,ctranslate2,ctranslate2-int8 --beams 5 --alpha 1
 
 # Without positions a Transformer reads a bag of words.
 proof-positions: $(VENV)/installed

@@ -15,7 +15,7 @@ from regard.model import parameters, save
 from regard.recipe import Recipe
 from regard.record import FILE as ALIGNER_FILE
 from regard.record import Aligner
-from regard.training.exam import EXAM
+from regard.training.exam import held_out
 from regard.training.lengths import Lengths, choose_alpha
 from regard.training.ready import Say
 from regard.translator import LENGTHS_FILE, Translator
@@ -46,7 +46,7 @@ def _chosen_lengths(best: Translator, corpus: Corpus, say: Say) -> Lengths | Non
     """How much the length of outputs counts, chosen on held-out pairs."""
     if "val" not in corpus.splits:
         return None
-    rows = corpus.split("val").select(range(min(EXAM, len(corpus.split("val")))))
+    rows = held_out(corpus)
     lengths = choose_alpha(best, list(rows["source"]), list(rows["target"]))
     if lengths is not None:
         say(str(lengths))
@@ -60,7 +60,7 @@ def _chosen_heads(best: Translator, corpus: Corpus, say: Say) -> Aligner | None:
     """
     if "val" not in corpus.splits or not getattr(best.model.predict, "attends", False):
         return None
-    rows = corpus.split("val").select(range(min(EXAM, len(corpus.split("val")))))
+    rows = held_out(corpus)
     if "links" in rows.column_names:
         gold, named = read_links(rows["links"], "val"), "gold links of the validation split"
     elif sum(head_counts(best.model)) > 1:

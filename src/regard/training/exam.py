@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from datasets import Dataset
 
 from regard.data.batches import Batches, Examples
 from regard.data.corpus import Corpus
@@ -19,11 +20,17 @@ from regard.translator import Translator
 EXAM = 500  # pairs of the validation split that are decoded each time
 
 
+def held_out(corpus: Corpus) -> Dataset:
+    """The validation pairs that a model is asked."""
+    rows = corpus.split("val")
+    return rows.select(range(min(EXAM, len(rows))))
+
+
 class Exam:
     """What a model is asked between updates."""
 
     def __init__(self, corpus: Corpus, source: Tokenizer, target: Tokenizer) -> None:
-        rows = corpus.split("val").select(range(min(EXAM, len(corpus.split("val")))))
+        rows = held_out(corpus)
         self.sources, self.references = list(rows["source"]), list(rows["target"])
         self.source, self.target = source, target
 
