@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import corpora
 import decode
 import latency
+import nearest
 import ours
 import scale
 import setting
@@ -257,6 +258,33 @@ def test_a_corpus_is_taken_in_by_a_process_of_its_own(tmp_path):
     assert done["batches"] == 2 and done["done"] == PAIRS
     assert [len(stage) for stage in done["stages"]] == [3, 3, 3]
     assert len(Corpus.open(tmp_path, source="de", target="en", cache=tmp_path / "cache").split("train")) == PAIRS
+
+
+# --- teachers ----------------------------------------------------------------------------------------------
+
+
+def test_of_a_teachers_outputs_the_nearest_is_taken_and_of_equals_the_likelier(tmp_path):
+    """Line 1: three of four words in a row beat the likelier two; line 2: all are equally far."""
+    references, offers = tmp_path / "train.de", tmp_path / "offers"
+    references.write_text("ein hund bellt laut\nja\n", encoding="utf-8")
+    offers.write_text("1\tein hund rennt weg\n1\tein hund bellt leise\n2\tnein\n2\tdoch\n", encoding="utf-8")
+    assert list(nearest.nearest(references, offers)) == ["ein hund bellt leise", "nein"]
+
+
+@pytest.mark.parametrize(
+    ("offers", "told"),
+    [
+        ("1\tja\n", "expected outputs of line 2 next; found the end"),
+        ("1\tja\n3\tja\n", "expected outputs of line 2 next; found 3"),
+        ("1\tja\n2\tja\n3\tja\n", "ends before line 3"),
+        ("ja\n", "offers:1: expected a number, a tab and an output; found 'ja'"),
+    ],
+)
+def test_a_teacher_who_lost_a_line_is_told(offers, told, tmp_path):
+    (tmp_path / "train.de").write_text("ja\nnein\n", encoding="utf-8")
+    (tmp_path / "offers").write_text(offers, encoding="utf-8")
+    with pytest.raises(ValueError, match=told):
+        list(nearest.nearest(tmp_path / "train.de", tmp_path / "offers"))
 
 
 # --- peers -------------------------------------------------------------------------------------------------
