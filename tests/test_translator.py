@@ -1,6 +1,7 @@
 """A model as a person uses it: raw text in; text, scores, alignments and the record out."""
 
 import json
+import threading
 
 import pytest
 import torch
@@ -68,6 +69,45 @@ def test_batches_do_not_change_what_is_found(tokenizers):
     for small, large in zip(ours.search(LINES, tokens=1), ours.search(LINES, tokens=9999), strict=True):
         assert [each.text for each in small] == [each.text for each in large]
         assert small[0].likelihood == pytest.approx(large[0].likelihood, abs=1e-4)
+
+
+class Lanes:
+    """An engine that waits in every search until `lanes` of them are under way, and writes what it read."""
+
+    def __init__(self, lanes, fails=0):
+        self.lanes, self.fails, self.asked = lanes, fails, 0
+        self.met = threading.Barrier(lanes, timeout=20)
+
+    def search(self, source, options, *, record):
+        self.asked += 1
+        if source.data.shape[1] == self.fails:
+            raise ModelError("no room")
+        if not self.fails:
+            self.met.wait()
+        return [[Hypothesis(tuple(row.tolist()[:-1]), 0.0, 0.0, ())] for row in source.data]
+
+    def force(self, batch, *, record):
+        raise NotImplementedError
+
+    def reader(self, aligner):
+        return None
+
+
+def test_an_engine_of_many_lanes_has_as_many_searches_under_way(tokenizers):
+    """Two at a time, of four: by one alone the barrier would break. What they find stands where it was asked."""
+    source, _ = tokenizers
+    lines = ["ja", "ein buch", "der mann liest", "ein kind und ein mann"]
+    ours = Translator(Lanes(2), source, source)
+    assert [found[0].text for found in ours.search(lines, tokens=1)] == lines
+
+
+def test_one_lane_that_fails_is_told_and_stops_the_rest(tokenizers):
+    source, _ = tokenizers
+    lines = ["ja"] * 400 + ["der mann liest ein buch und das kind"]  # the longest is searched first
+    engine = Lanes(2, fails=len(source.encode(lines[-1])) + 1)
+    with pytest.raises(ModelError, match="no room"):
+        Translator(engine, source, source).search(lines, tokens=1)
+    assert engine.asked < len(lines)
 
 
 def test_several_outputs_best_first(tokenizers):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import overload
@@ -126,12 +127,15 @@ class Translator:
         options = self._settled(options or Options())
         pieces = self.source.encode_batch(lines)
         found: list[list[Translation]] = [[] for _ in lines]
-        for rows in _batches([len(each) for each in pieces], tokens):
+
+        def fill(rows: list[int]) -> None:
             source = pad([[*pieces[row].ids, END] for row in rows])
             chosen = replace(options, prefix=[options.prefix[row] for row in rows]) if options.prefix else options
             outputs = self.engine.search(source, chosen, record=record)
             for row, hypotheses in zip(rows, outputs, strict=True):
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
+
+        _in_lanes(fill, list(_batches([len(each) for each in pieces], tokens)), self.engine.lanes)
         return found
 
     @overload
@@ -267,6 +271,19 @@ def _words(tokenizer: Tokenizer, pieces: Pieces) -> tuple[list[str], list[int]]:
     words = [pieces.text[start:end] for start, end in spans]
     # Pieces without a word among them (white space alone) have none to belong to but the end.
     return [*words, END_WORD], [*(max(0, word) for word in tokenizer.piece_to_word(pieces, spans)), len(words)]
+
+
+def _in_lanes(work: Callable[[list[int]], None], batches: Sequence[list[int]], lanes: int) -> None:
+    """All the batches, so many at a time: while some are searched, another is cut, read and told."""
+    lanes = min(lanes, len(batches))
+    if lanes <= 1:
+        for rows in batches:
+            work(rows)
+        return
+    with ThreadPoolExecutor(lanes) as pool:
+        # `map` calls off what has not begun as soon as one fails, or somebody presses Ctrl-C.
+        for _ in pool.map(work, batches):
+            pass
 
 
 def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

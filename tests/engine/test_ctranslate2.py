@@ -132,8 +132,12 @@ def test_sentences_do_not_mind_their_neighbours(folders, theirs):
     alone = [theirs.translate(line).text for line in LINES]
     assert [each.text for each in theirs.translate(LINES)] == alone
     two = regard.load(folders / "out", threads=2)
-    assert two.engine.backend.num_translators == 2
+    assert (two.engine.backend.num_translators, two.engine.lanes, theirs.engine.lanes) == (2, 3, 1)
     assert [each.text for each in two.translate(LINES)] == alone
+    # A call for each line, three under way at once: each still gets what is its own.
+    for one, found in zip(theirs.translate(LINES * 9), two.search(LINES * 9, tokens=1), strict=True):
+        assert found[0].text == one.text
+        assert torch.allclose(found[0].alignment.matrix, one.alignment.matrix, atol=1e-5)
 
 
 def test_given_pairs_are_aligned_and_scored(ours, theirs):

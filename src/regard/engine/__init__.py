@@ -31,7 +31,12 @@ ENGINES = {  # a module is imported when its engine is asked for
 
 @runtime_checkable
 class Engine(Protocol):
-    """What every engine offers. Sources end with the end; targets are framed by start and end, as in every batch."""
+    """What every engine offers. Sources end with the end; targets are framed by start and end, as in every batch.
+
+    lanes: how many searches may run side by side, each in a thread of its own, to keep the engine busy.
+    """
+
+    lanes: int
 
     def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
         """The best outputs of each sentence, best first; `record` keeps what they looked at."""

@@ -80,6 +80,9 @@ class CTranslate2:
         self.backend, self.manifest = backend, manifest
         self.source_names, self.target_names = names
         self.numbers = {name: number for number, name in enumerate(self.target_names)}
+        # Its workers would wait while we number pieces and read links: with one call more than workers, none does. One
+        # worker is left with one call, so that one thread stays one.
+        self.lanes = backend.num_translators + 1 if backend.num_translators > 1 else 1
 
     def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
         """Its beam search, ranked as ours; `record` keeps the mean of the heads that align."""

@@ -15,6 +15,8 @@ from regard.types import Batch, Padded
 class Searched:
     """A model that our own search steps through, whatever computes its steps; with a shortlist, it scores no others."""
 
+    lanes = 1  # one search has all the threads already
+
     def __init__(self, model: Model, shortlist: Shortlist | None = None) -> None:
         self.model, self.shortlist = model, shortlist
 
