@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from regard.attend.additive import Additive, additive, plain_additive
+from regard.attend.additive import Additive, _room, additive, plain_additive
 from regard.attend.score import Cosine, Dot, General, Location, ScaledDot, cosine, dot, scaled_dot
 from regard.errors import ShapeError
 
@@ -71,9 +71,10 @@ def test_additive_begins_uniform_as_the_paper_does():
     assert not score(torch.randn(2, 1, 3), score.prepare(torch.randn(2, 7, 5))).any()
 
 
+@pytest.mark.parametrize("held", [97, 31], ids=["some queries", "some keys"])
 @pytest.mark.parametrize("leading", [(3,), (2, 3)])
-def test_sliced_additive_is_plain_additive(monkeypatch, leading):
-    monkeypatch.setattr("regard.attend.additive.SLICE", 97)
+def test_sliced_additive_is_plain_additive(monkeypatch, leading, held):
+    monkeypatch.setattr("regard.attend.additive.SLICE", held)
     query, keys, vector = (
         torch.randn(*shape, dtype=torch.float64) for shape in ((*leading, 11, 5), (*leading, 13, 5), (5,))
     )
@@ -92,6 +93,35 @@ def test_sliced_additive_passes_gradcheck(monkeypatch):
     monkeypatch.setattr("regard.attend.additive.SLICE", 2)
     given = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 3, 2), (2, 5, 2), (2,))]
     assert torch.autograd.gradcheck(additive, given)
+
+
+def test_step_by_step_over_long_sentences_the_pairs_are_not_kept(monkeypatch):
+    """One query a step: what is kept for the way back are queries, keys and vector, and the room is the same."""
+    monkeypatch.setattr("regard.attend.additive.LONG", 12)
+    keys, vector = (torch.randn(*shape, requires_grad=True) for shape in ((2, 13, 5), (5,)))
+    kept, rooms = [], set()
+
+    def keep(tensor):
+        kept.append(tensor.numel())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        for _ in range(3):
+            additive(torch.randn(2, 1, 5, requires_grad=True), keys, vector)
+            rooms.add(_room.kept.data_ptr())
+    assert max(kept) == keys.numel()
+    assert len(rooms) == 1
+
+
+def test_the_room_of_one_who_only_looks_serves_one_who_learns(monkeypatch):
+    monkeypatch.setattr("regard.attend.additive.LONG", 0)
+    monkeypatch.setattr(_room, "kept", None)
+    given = [torch.randn(*shape) for shape in ((2, 1, 5), (2, 13, 5), (5,))]
+    with torch.inference_mode():
+        seen = additive(*given)
+    learnt = additive(*(each.requires_grad_() for each in given))
+    learnt.sum().backward()
+    assert torch.equal(learnt, seen)
 
 
 def test_cosine_ignores_lengths_and_learns_its_sharpness():
