@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
+from threading import Event, Thread
 from time import perf_counter, process_time
 from typing import Any
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # the profiler would note every start and stop
 
 from torch.profiler import ProfilerActivity, profile
+
+LONG = 3.0  # seconds: the profiler keeps every event of a call, gigabytes of them where it takes longer
+PAUSE = 0.002  # seconds from one look at the heap to the next
 
 
 @dataclass(frozen=True)
@@ -43,11 +48,59 @@ def peak(call: Callable[[], Any]) -> int:
     return most
 
 
+def sampled_peak(call: Callable[[], Any]) -> int:
+    """The same for a long call: what the C library says it has given out, asked for again and again meanwhile."""
+    held = _heap()
+    if held is None:
+        return peak(call)
+    before, most, ended = held(), [0], Event()
+
+    def look() -> None:
+        while not ended.wait(PAUSE):
+            most[0] = max(most[0], held())
+
+    watcher = Thread(target=look, daemon=True)
+    watcher.start()
+    kept = call()
+    ended.set()
+    watcher.join()
+    del kept
+    return max(0, most[0] - before)
+
+
+class _Told(ctypes.Structure):
+    """What glibc's mallinfo2 tells, in its order."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks"),
+            *("fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    ]
+
+
+def _heap() -> Callable[[], int] | None:
+    """How to ask for the bytes given out; None where the C library is another."""
+    ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if ask is None:
+        return None
+    ask.restype = _Told
+
+    def held() -> int:
+        told = ask()
+        return told.uordblks + told.hblkhd
+
+    return held
+
+
 def costs(calls: dict[str, Callable[[], Any]], repeats: int, inner: int = 1) -> dict[str, Cost]:
     """Each call `inner` times, in turn, `repeats` rounds: what disturbs the machine disturbs all of them."""
-    for call in calls.values():
+    peaks = {}
+    for name, call in calls.items():
+        began = perf_counter()
         call()  # what is computed once and kept is no cost of a call
-    peaks = {name: peak(call) for name, call in calls.items()}
+        peaks[name] = (peak if perf_counter() - began < LONG else sampled_peak)(call)
     clocks: dict[str, list[float]] = {name: [] for name in calls}
     cpus: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repeats):

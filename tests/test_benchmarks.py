@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+import time
 import venv
 from argparse import Namespace
 from importlib import import_module
@@ -21,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import corpora
 import decode
 import latency
+import measure
 import nearest
 import ours
 import scale
@@ -208,6 +210,19 @@ def test_peak_memory_is_the_process_own():
     code = "import worker; print(worker.peak_bytes())"
     done = subprocess.run([sys.executable, "-c", code], cwd=HOME, capture_output=True, text=True, check=True)
     assert int(done.stdout) < held.nbytes
+
+
+def test_a_long_calls_peak_is_that_of_the_profiler():
+    def hold():
+        held = torch.zeros(10_000_000)
+        time.sleep(0.1)
+        del held
+        return torch.zeros(1_000_000)
+
+    assert measure.peak(hold) == 40_000_000
+    if measure._heap() is None:
+        pytest.skip("the C library does not tell what it has given out")
+    assert measure.sampled_peak(hold) == pytest.approx(40_000_000, rel=0.01)
 
 
 # --- scale -------------------------------------------------------------------------------------------------
