@@ -209,7 +209,8 @@ class Attention(nn.Module):
     def fused(self, query: Queries, prepared: Prepared, start: int | None = None) -> Attended:
         """PyTorch's fused kernel; the weights are computed only if someone asks for them."""
         allowed = self.scope(query, prepared, start).allowed
-        mask = None if _is_open(allowed) else allowed.expand(*query.shape[:-1], -1)
+        # One mask for all heads: PyTorch turns it into numbers, at the size that it is given, and keeps them.
+        mask = None if _is_open(allowed) else allowed
         asked, keys, values = query, prepared.keys, prepared.values
         if query.dim() == 3:  # the kernel is for four axes; with three PyTorch quietly goes another, slower way
             asked, keys, values = (each.unsqueeze(1) for each in (asked, keys, values))
