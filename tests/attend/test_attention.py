@@ -94,6 +94,17 @@ def test_the_fused_path_runs_when_nobody_watches_and_only_then(monkeypatch):
     assert len(seen.looks) == 1
 
 
+def test_all_heads_share_the_numbers_of_one_mask():
+    """What is kept for the way back has one mask of queries and keys for each sentence, not one for each head."""
+    single = maker("attend", "attention", score=maker("score", "scaled_dot"), scope=maker("scope", "causal"))
+    attend = Heads(6, 6, 6, heads=3, attend=single)
+    rows = torch.randn(2, 11, 6)
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor.numel()) or tensor, lambda t: t):
+        attend(rows, attend.prepare(rows, rows, torch.ones(2, 11, dtype=torch.bool)))
+    assert max(kept) <= 2 * 11 * 11
+
+
 @pytest.mark.parametrize("heads", [(), (2,)], ids=["one head", "two heads"])
 def test_the_kernel_is_given_a_mask_only_where_something_is_hidden(monkeypatch, heads):
     given = []
