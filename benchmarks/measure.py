@@ -53,19 +53,23 @@ def sampled_peak(call: Callable[[], Any]) -> int:
     held = _heap()
     if held is None:
         return peak(call)
-    before, most, ended = held(), [0], Event()
+    ended = Event()
+    before = most = held()
 
     def look() -> None:
+        nonlocal most
         while not ended.wait(PAUSE):
-            most[0] = max(most[0], held())
+            most = max(most, held())
 
     watcher = Thread(target=look, daemon=True)
     watcher.start()
-    kept = call()
-    ended.set()
-    watcher.join()
+    try:
+        kept = call()
+    finally:
+        ended.set()
+        watcher.join()
     del kept
-    return max(0, most[0] - before)
+    return most - before
 
 
 class _Told(ctypes.Structure):

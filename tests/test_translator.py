@@ -87,7 +87,7 @@ class Lanes:
         return [[Hypothesis(tuple(row.tolist()[:-1]), 0.0, 0.0, ())] for row in source.data]
 
     def force(self, batch, *, record):
-        raise NotImplementedError
+        pytest.fail("nobody gave it a target")
 
     def reader(self, aligner):
         return None

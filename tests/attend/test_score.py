@@ -113,8 +113,15 @@ def test_step_by_step_over_long_sentences_the_pairs_are_not_kept(monkeypatch):
     assert len(rooms) == 1
 
 
+@pytest.mark.parametrize(("rows", "count", "length"), [(0, 1, 13), (2, 0, 13), (2, 1, 0)])
+def test_nothing_to_ask_or_to_look_at_has_no_scores(monkeypatch, rows, count, length):
+    monkeypatch.setattr("regard.attend.additive.LONG", -1)
+    given = [torch.randn(*shape, requires_grad=True) for shape in ((rows, count, 5), (rows, length, 5), (5,))]
+    assert additive(*given).shape == (rows, count, length)
+
+
 def test_the_room_of_one_who_only_looks_serves_one_who_learns(monkeypatch):
-    monkeypatch.setattr("regard.attend.additive.LONG", 0)
+    monkeypatch.setattr("regard.attend.additive.SLICE", 10)
     monkeypatch.setattr(_room, "kept", None)
     given = [torch.randn(*shape) for shape in ((2, 1, 5), (2, 13, 5), (5,))]
     with torch.inference_mode():

@@ -23,7 +23,7 @@ from regard.registry import part
 from regard.types import Whole
 
 # Numbers in a slice: about a megabyte of float32, which a core's cache holds. Below four slices plain is fastest, but
-# for more keys than LONG there are as many steps to be kept.
+# who learns keeps all pairs, and with more keys than LONG there are as many steps that do.
 SLICE = 1 << 18
 LONG = 128
 
@@ -36,7 +36,8 @@ def plain_additive(query: Queries, keys: Keys, vector: Float[Tensor, " A"]) -> S
 def additive(query: Float[Tensor, "*B Q A"], keys: Keys, vector: Float[Tensor, " A"]) -> Scores:
     """v . tanh(q + k) for projected queries and keys, in memory that does not hold all pairs."""
     length = keys.shape[-2]
-    if length <= LONG and query.numel() * length < 4 * SLICE:
+    pairs, keeps = query.numel() * length, torch.is_grad_enabled() and length > LONG
+    if not pairs or (pairs < 4 * SLICE and not keeps):
         return plain_additive(query, keys, vector)
     rows, count, width = query.shape[:-2].numel(), query.shape[-2], query.shape[-1]
     found = _Additive.apply(
