@@ -135,6 +135,9 @@ proof-published: $(VENV)/installed
 		--out $(PUBLISHED)/three $(call DROP,0.2) $(SIX) -s train.validate_steps=1000
 	OMP_NUM_THREADS=1 $(REGARD) evaluate $(PUBLISHED)/three --data $(LOWER) $(EN_DE) --tokenize none
 	OMP_NUM_THREADS=1 $(REGARD) evaluate $(PUBLISHED)/three --data $(LOWER) $(EN_DE)
+	gunzip -c $(DATA)/multi30k/test_2016_flickr.de.gz > $(PUBLISHED)/raw.de
+	$(REGARD) translate $(PUBLISHED)/three $(LOWER)/test_2016_flickr.en.gz | $(BIN)/sacremoses -l de detokenize > $(PUBLISHED)/plain.de
+	$(BIN)/sacrebleu $(PUBLISHED)/raw.de -i $(PUBLISHED)/plain.de -lc
 
 # A deep encoder and a shallow decoder, which learns from what people wrote and from what the deeper one writes: as good,
 # and faster? Then both as int8 for CTranslate2, all timed in turn.
