@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from turns import Side, arguments, compared, in_turn, read, report
+from turns import Side, arguments, compared, in_turn, names, read, report
 from worker import Job
 
 # Positions of a batch, padding included: of both sides together, as Regard counts, and of the longer side, as others
@@ -29,16 +29,17 @@ def job(shape: str, threads: int, asked: argparse.Namespace, *, bf16: bool = Fal
     return {"work": "train", "shape": shape, "threads": threads, "data": asked.data, "bf16": bf16, **size}
 
 
-def precisions() -> dict[str, bool]:
+def precisions(asked: argparse.Namespace) -> dict[str, bool]:
     """Whether products are in bf16, by name: only where this machine can do them, which a child process has tried."""
     from regard.learn.precision import bf16_gain
 
-    return {"fp32": False, "bf16": True} if bf16_gain() > 0 else {"fp32": False}
+    return {name: name == "bf16" for name in asked.precisions if name != "bf16" or bf16_gain() > 0}
 
 
 def more_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """What training can be asked beside the rest."""
     parser.add_argument("--batches", type=int, help="batches that a round goes through (6; 2 with --quick)")
+    parser.add_argument("--precisions", type=names, default=("bf16", "fp32"), help="of products (bf16,fp32)")
     return parser
 
 
@@ -49,7 +50,7 @@ def main() -> None:
     for shape in asked.shapes:
         sides = [
             Side(f"{kind}, threads: {threads}", "ours", job(shape, threads, asked, bf16=bf16))
-            for kind, bf16 in precisions().items()
+            for kind, bf16 in precisions(asked).items()
             for threads in asked.threads
         ]
         measured = in_turn(sides, asked.rounds)

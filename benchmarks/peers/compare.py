@@ -13,6 +13,7 @@ and write 15 pieces a sentence. What is needed to make a peer run is in its modu
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -56,14 +57,25 @@ def measured(peers: list[Peer], work: str, shape: str, asked: Namespace) -> dict
     """One work of one shape: ours and the peers that know it, in turn."""
     able = [peer for peer in peers if (work, shape) in peer.works]
     found: dict[str, Any] = {}
+    words = str(setting.as_words(asked.data)) if able else ""
     for threads, beam in product(asked.threads, (0,) if work == "train" else asked.beams) if able else ():
-        job, model = train.job(shape, threads, asked), None
-        if work != "train":
-            model = setting.untrained(shape, asked.data)
-            job = {**job_of(work, asked), "shape": shape, "threads": threads, "beam": beam}
-        job["words"] = str(setting.as_words(asked.data))
-        sides = ours(job, model) + [side for peer in able for side in theirs(peer, job, model)]
         title = f"{work}, {shape}, threads: {threads}" + (f", beam {beam}" if beam else "")
+        if work == "train":
+            kinds = train.precisions(asked).items()
+            jobs = {kind: train.job(shape, threads, asked, bf16=bf16) | {"words": words} for kind, bf16 in kinds}
+            sides = [
+                replace(side, name=f"{side.name}, {kind}") for kind, job in jobs.items() for side in ours(job, None)
+            ]
+            sides += [
+                replace(side, name=f"{side.name}, {kind}")
+                for kind, job in jobs.items()
+                for peer in able
+                for side in theirs(peer, job, None)
+            ]
+        else:
+            model = setting.untrained(shape, asked.data)
+            job = {**job_of(work, asked), "shape": shape, "threads": threads, "beam": beam, "words": words}
+            sides = ours(job, model) + [side for peer in able for side in theirs(peer, job, model)]
         results = in_turn(sides, asked.rounds)
         show(work, title, results)
         found[title] = [each.told() for each in results]

@@ -62,7 +62,8 @@ def context_of(job: Job, folder: str) -> tuple[Any, Any]:
         training={
             **{"batch_type": "tokens", "batch_size": job.get("longer", 1), "normalization": "tokens"},
             **{"optim": "adam", "learning_rate": 0.001, "max_grad_norm": 1, "label_smoothing": 0.1, "num_workers": 0},
-            **{"dropout": [DROPOUT[job["shape"]]], "attention_dropout": [0.1], "compute_dtype": "fp32"},
+            **{"dropout": [DROPOUT[job["shape"]]], "attention_dropout": [0.1]},
+            "compute_dtype": "bf16" if job.get("bf16") else "fp32",
             **{"bucket_size": len(lines_of(words / "train.source", None)), "model_path": folder},
         },
     )

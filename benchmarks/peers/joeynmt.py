@@ -83,6 +83,7 @@ def opened(job: Job, folder: str = "unused") -> tuple[Any, Any, Any]:
 
 def train(job: Job) -> tuple[dict[str, Any], Round]:
     """Its steps on a few of its batches, which stand for the whole epoch; it does not sort by length, and pads more."""
+    import torch
     from joeynmt.training import TrainManager
 
     folder = TemporaryDirectory()
@@ -104,7 +105,8 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
 
     def work() -> dict[str, Any]:
         for batch in chosen:
-            manager._train_step(batch)
+            with torch.autocast("cpu", torch.bfloat16, enabled=job["bf16"]):  # which it offers on graphics cards alone
+                manager._train_step(batch)
             manager.clip_grad_fun(parameters=model.parameters())
             manager.optimizer.step()
             model.zero_grad()

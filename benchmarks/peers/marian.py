@@ -92,8 +92,9 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
     def work() -> dict[str, Any]:
         for source, target in tensors:
             shifted = F.pad(target, (1, 0), value=START)[:, :-1]
-            found = model(input_ids=source, attention_mask=source != PAD, decoder_input_ids=shifted).logits
-            loss = F.cross_entropy(found.flatten(0, 1), target.flatten(), ignore_index=PAD, label_smoothing=0.1)
+            with torch.autocast("cpu", torch.bfloat16, enabled=job["bf16"]):
+                found = model(input_ids=source, attention_mask=source != PAD, decoder_input_ids=shifted).logits
+                loss = F.cross_entropy(found.flatten(0, 1), target.flatten(), ignore_index=PAD, label_smoothing=0.1)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()

@@ -79,13 +79,21 @@ def model_of(job: Job) -> tuple[Namespace, Any, Any, Any]:
 
 def train(job: Job) -> tuple[dict[str, Any], Round]:
     """Its trainer on its batches."""
+    import torch
     from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
     from onmt.trainer import build_trainer
     from onmt.utils.optimizers import Optimizer
 
     opt, vocabularies, transforms, model = model_of(job)
     rows = build_dynamic_dataset_iter(opt, transforms, vocabularies)
-    return trained(build_trainer(opt, -1, model, vocabularies, Optimizer.from_opt(model, opt)), model, rows, job)
+    trainer = build_trainer(opt, -1, model, vocabularies, Optimizer.from_opt(model, opt))
+    about, work = trained(trainer, model, rows, job)
+
+    def half() -> dict[str, Any]:
+        with torch.autocast("cpu", torch.bfloat16):  # it offers bf16 on graphics cards alone: switched on from outside
+            return work()
+
+    return about, half if job["bf16"] else work
 
 
 def translate(job: Job) -> tuple[dict[str, Any], Round]:

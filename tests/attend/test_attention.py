@@ -79,6 +79,8 @@ def test_fused_is_explicit(score, scope, mask):
 
 
 def test_the_fused_path_runs_when_nobody_watches_and_only_then(monkeypatch):
+    """And only where there are many keys: those of a short sentence are looked at in the open."""
+    monkeypatch.setattr(Attention, "short", 6)
     attend = Attention(5, 5, 5, score=maker("score", "scaled_dot"))
     calls = []
     kernel = F.scaled_dot_product_attention
@@ -92,10 +94,14 @@ def test_the_fused_path_runs_when_nobody_watches_and_only_then(monkeypatch):
         attend(query, attend.prepare(keys, values))
     assert len(calls) == 1
     assert len(seen.looks) == 1
+    few = [each[:, :6] for each in (keys, values)]
+    assert attend(query, attend.prepare(*few)).context.shape == query.shape
+    assert len(calls) == 1
 
 
-def test_all_heads_share_the_numbers_of_one_mask():
+def test_all_heads_share_the_numbers_of_one_mask(monkeypatch):
     """What is kept for the way back has one mask of queries and keys for each sentence, not one for each head."""
+    monkeypatch.setattr(Attention, "short", 0)
     single = maker("attend", "attention", score=maker("score", "scaled_dot"), scope=maker("scope", "causal"))
     attend = Heads(6, 6, 6, heads=3, attend=single)
     rows = torch.randn(2, 11, 6)
@@ -105,8 +111,30 @@ def test_all_heads_share_the_numbers_of_one_mask():
     assert max(kept) <= 2 * 11 * 11
 
 
+@pytest.mark.parametrize(("score", "kept"), [("dot", 0), ("additive", 0), ("additive", 10_000), ("cosine", 0)])
+@pytest.mark.parametrize("heads", [False, True], ids=["one head", "three heads"])
+def test_in_half_precision_it_is_nearly_the_same(score, kept, heads, monkeypatch):
+    """Under autocast, as training does it: values and gradients within what eight bits can tell."""
+    monkeypatch.setattr("regard.attend.additive.KEPT", kept)
+    single = maker("attend", "attention", score=maker("score", score))
+    attend = Heads(6, 6, 6, heads=3, attend=single) if heads else single(6, 6, 6)
+    given, upstream = torch.randn(3, 11, 6), torch.randn(3, 11, 6)
+    mask = torch.arange(11) < torch.tensor([11, 4, 2])[:, None]
+    found = []
+    for half in (False, True):
+        rows = given.clone().requires_grad_()
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            looked = attend(rows, attend.prepare(rows, rows, mask))
+        (looked.context * upstream).sum().backward()
+        found.append((looked.context.float(), looked.weights.float(), rows.grad))
+    for whole, half in zip(*found, strict=True):
+        assert torch.allclose(whole, half, atol=0.05 * float(whole.detach().abs().max()))
+        assert not torch.equal(whole, half)
+
+
 @pytest.mark.parametrize("heads", [(), (2,)], ids=["one head", "two heads"])
 def test_the_kernel_is_given_a_mask_only_where_something_is_hidden(monkeypatch, heads):
+    monkeypatch.setattr(Attention, "short", 0)
     given = []
     kernel = F.scaled_dot_product_attention
     monkeypatch.setattr(

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from regard import masks
 from regard.attend import Attention
 from regard.attend.choice import Sigmoid, Soft
 from regard.attend.gated import Gated, draw_gates
@@ -132,3 +133,20 @@ def test_gates_may_read_the_keys_in_order():
         looked = attend(torch.randn(2, 3, 4), attend.prepare(torch.randn(2, 7, 4), torch.randn(2, 7, 4)))
     (looked.context.square().sum() + extra(torch.zeros(2))).backward()
     assert all(weight.grad is not None for weight in attend.choice.encode.parameters())
+
+
+@pytest.mark.parametrize("keys", [1, 7, 16, 31])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_softmax_is_pytorchs(keys, hidden):
+    """Values and gradients; a row that may look at nothing has zeros and sends nothing back."""
+    allowed = torch.rand(3, 1, keys) < 0.7 if hidden else torch.ones(3, 1, keys, dtype=torch.bool)
+    allowed[1] &= not hidden
+    scores = (20 * torch.randn(3, 5, keys, dtype=torch.float64)).requires_grad_()
+    some = allowed.any(-1, keepdim=True)
+    wanted = torch.softmax(scores.masked_fill(~allowed & some, -torch.inf), -1) * some
+    found = masks.softmax(scores, allowed)
+    assert torch.allclose(found, wanted)
+    upstream = torch.randn_like(found)
+    ours, plain = (torch.autograd.grad(each, scores, upstream)[0] for each in (found, wanted))
+    assert torch.allclose(ours, plain.nan_to_num())
+    assert torch.autograd.gradcheck(lambda given: masks.softmax(given, allowed), scores)

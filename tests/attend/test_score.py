@@ -71,10 +71,12 @@ def test_additive_begins_uniform_as_the_paper_does():
     assert not score(torch.randn(2, 1, 3), score.prepare(torch.randn(2, 7, 5))).any()
 
 
-@pytest.mark.parametrize("held", [97, 31], ids=["some queries", "some keys"])
+@pytest.mark.parametrize("held", [97, 31, None], ids=["some queries", "some keys", "all kept"])
 @pytest.mark.parametrize("leading", [(3,), (2, 3)])
-def test_sliced_additive_is_plain_additive(monkeypatch, leading, held):
-    monkeypatch.setattr("regard.attend.additive.SLICE", held)
+def test_additive_of_powers_is_plain_additive(monkeypatch, leading, held):
+    if held:
+        monkeypatch.setattr("regard.attend.additive.SLICE", held)
+        monkeypatch.setattr("regard.attend.additive.KEPT", 0)
     query, keys, vector = (
         torch.randn(*shape, dtype=torch.float64) for shape in ((*leading, 11, 5), (*leading, 13, 5), (5,))
     )
@@ -89,10 +91,29 @@ def test_sliced_additive_is_plain_additive(monkeypatch, leading, held):
         assert torch.allclose(plain, sliced, atol=1e-12)
 
 
-def test_sliced_additive_passes_gradcheck(monkeypatch):
+@pytest.mark.parametrize("kept", [0, 1000], ids=["sliced", "kept"])
+def test_additive_passes_gradcheck(monkeypatch, kept):
     monkeypatch.setattr("regard.attend.additive.SLICE", 2)
+    monkeypatch.setattr("regard.attend.additive.KEPT", kept)
     given = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 3, 2), (2, 5, 2), (2,))]
     assert torch.autograd.gradcheck(additive, given)
+
+
+def test_additive_of_large_numbers_is_finite_and_right():
+    """Up to 43 either side has a power; a tanh is 1 long before, and what is beyond counts as 43."""
+    query, keys = torch.tensor([[[40.0], [-40.0], [1e4]]]), torch.tensor([[[40.0], [-40.0], [39.5], [-1e4]]])
+    vector = torch.tensor([0.5])
+    given = [each.clone().requires_grad_() for each in (query, keys, vector)]
+    scores = additive(*given)
+    assert torch.allclose(scores[:, :2, :3], plain_additive(query, keys, vector)[:, :2, :3], atol=1e-6)
+    scores.sum().backward()
+    assert all(torch.isfinite(each).all() for each in (scores, *(each.grad for each in given)))
+
+
+def test_additive_is_as_exact_as_single_precision_is():
+    query, keys, vector = (3 * torch.randn(*shape, dtype=torch.float64) for shape in ((2, 7, 31), (2, 13, 31), (31,)))
+    exact = plain_additive(query, keys, vector)
+    assert (additive(query.float(), keys.float(), vector.float()) - exact).abs().max() < 1e-6 * vector.abs().sum()
 
 
 def test_step_by_step_over_long_sentences_the_pairs_are_not_kept(monkeypatch):
@@ -122,6 +143,7 @@ def test_nothing_to_ask_or_to_look_at_has_no_scores(monkeypatch, rows, count, le
 
 def test_the_room_of_one_who_only_looks_serves_one_who_learns(monkeypatch):
     monkeypatch.setattr("regard.attend.additive.SLICE", 10)
+    monkeypatch.setattr("regard.attend.additive.KEPT", 0)
     monkeypatch.setattr(_room, "kept", None)
     given = [torch.randn(*shape) for shape in ((2, 1, 5), (2, 13, 5), (5,))]
     with torch.inference_mode():

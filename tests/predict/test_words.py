@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.nn import functional as F
 
 from regard.embed.tokens import Tokens
 from regard.predict.words import Apart, Readout, Table
@@ -31,3 +32,21 @@ def test_the_product_may_be_made_by_another():
     readout = names("readout")["maxout"](17, Tokens(31, width=13))
     other = Table(torch.zeros(5, 8), torch.arange(5.0))
     assert Apart(readout, other)(torch.randn(3, 17)).tolist() == [[0.0, 1.0, 2.0, 3.0, 4.0]] * 3
+
+
+def test_a_maxout_that_learns_is_the_one_that_is_used():
+    """By hand: the larger of two neighbours, which alone gets the gradient."""
+    readout = names("readout")["maxout"](5, Tokens(31, width=13), hidden=3).double()
+    features = torch.randn(2, 7, 5, dtype=torch.float64, requires_grad=True)
+    pairs = F.linear(features, readout.pairs.weight, readout.pairs.bias).unflatten(-1, (3, 2))
+    wanted = torch.where(pairs[..., 0] > pairs[..., 1], pairs[..., 0], pairs[..., 1])
+    learnt = readout.ready(features)
+    with torch.no_grad():
+        used = readout.ready(features)
+    assert torch.allclose(learnt, wanted) and torch.allclose(used, wanted)
+    upstream = torch.randn_like(wanted)
+    given = [features, readout.pairs.weight, readout.pairs.bias]
+    for ours, plain in zip(
+        torch.autograd.grad(learnt, given, upstream), torch.autograd.grad(wanted, given, upstream), strict=True
+    ):
+        assert torch.allclose(ours, plain)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import regard
+from regard.attend import Attention
 from regard.errors import UnknownName, UsageError
 from regard.listen import Looked, heard
 from regard.show.watch import Seen, watch
@@ -217,6 +218,7 @@ def test_nobody_watching_records_nothing(transformer):
 
 
 def test_unwatched_attention_takes_the_fused_path(transformer, monkeypatch):
+    monkeypatch.setattr(Attention, "short", 0)
     calls = []
     fused = torch.nn.functional.scaled_dot_product_attention
 

@@ -1,9 +1,15 @@
 """The additive score v . tanh(W q + U k) (Bahdanau 2014; Luong's concat is the same with one wide matrix).
 
-Written plainly it makes a tensor of B x Q x K x A numbers, keeps it for the backward pass, and is bound by
-memory. `additive` goes over the pairs in slices that stay in the processor's cache, keeps none of them, and
-computes each again on the way back. A decoder that asks step by step keeps them at every step: T x K x A numbers
-in all, which is little in short sentences, and gigabytes in long ones.
+Written plainly it takes a hyperbolic tangent of every number of every pair, B x Q x K x A of them, and most of the time
+of a small recurrent model goes there. But tanh x = 1 - 2 / (1 + e^2x), and e^2(q + k) = e^2q e^2k: the powers are made
+once for a query and once for a key, and a pair costs a product and a reciprocal. What is worked out for each pair is
+
+    share = 1 / (1 + e^2q e^2k)        v . tanh(q + k) = sum v - 2 v . share        d share / d q = -2 share (1 - share)
+
+Shares of short sentences are kept for the way back. Of long ones they would be gigabytes over all steps of a decoder:
+there they are made in slices that stay in the processor's cache, and made again on the way back.
+
+Letters: R rows (sentences, heads), Q queries, K keys, A numbers of a projected query or key.
 """
 
 from __future__ import annotations
@@ -22,61 +28,122 @@ from regard.attend.score import Keys, Queries, Score, Scores
 from regard.registry import part
 from regard.types import Whole
 
-# Numbers in a slice: about a megabyte of float32, which a core's cache holds. Below four slices plain is fastest, but
-# who learns keeps all pairs, and with more keys than LONG there are as many steps that do.
+# Numbers in a slice: about a megabyte of float32, which a core's cache holds.
 SLICE = 1 << 18
-LONG = 128
+# Shares are kept of so many numbers at most, and of so few keys: a decoder has about as many steps as keys.
+KEPT = 1 << 22
+LONG = 64
+# What may be projected: e^2x of more is infinite in float32. A tanh is 1 from 10 on.
+LIMIT = 43.0
 
 
 def plain_additive(query: Queries, keys: Keys, vector: Float[Tensor, " A"]) -> Scores:
-    """v . tanh(q + k), all pairs at once."""
+    """v . tanh(q + k), all pairs at once, as it is written."""
     return (query.unsqueeze(-2) + keys.unsqueeze(-3)).tanh_() @ vector
 
 
 def additive(query: Float[Tensor, "*B Q A"], keys: Keys, vector: Float[Tensor, " A"]) -> Scores:
-    """v . tanh(q + k) for projected queries and keys, in memory that does not hold all pairs."""
-    length = keys.shape[-2]
-    pairs, keeps = query.numel() * length, torch.is_grad_enabled() and length > LONG
-    if not pairs or (pairs < 4 * SLICE and not keeps):
-        return plain_additive(query, keys, vector)
-    rows, count, width = query.shape[:-2].numel(), query.shape[-2], query.shape[-1]
+    """v . tanh(q + k) for projected queries and keys; numbers beyond 43 count as 43."""
+    return of_powers(powers(query), powers(keys), vector)
+
+
+def powers(rows: Float[Tensor, "*N A"]) -> Float[Tensor, "*N A"]:
+    """e^2x, for `of_powers`, which sends back the gradient of x itself: that of the power may be beyond all numbers."""
+    return _powers(rows) if torch.compiler.is_compiling() else _Powers.apply(rows)
+
+
+def of_powers(query: Float[Tensor, "*B Q A"], keys: Keys, vector: Float[Tensor, " A"]) -> Scores:
+    """v . tanh(q + k), given e^2q and e^2k of `powers`."""
+    if torch.compiler.is_compiling():  # a graph for elsewhere has plain operations
+        return vector.sum() - 2 * ((1 + query.unsqueeze(-2) * keys.unsqueeze(-3)).reciprocal() @ vector)
+    rows, (count, width), length = query.shape[:-2].numel(), query.shape[-2:], keys.shape[-2]
+    if not query.numel() * length:
+        return (query @ keys.mT) * vector.sum()  # nothing to ask, or nothing to look at
     found = _Additive.apply(
         query.reshape(rows, count, width),
-        keys.expand(*query.shape[:-2], *keys.shape[-2:]).reshape(rows, length, width),
+        keys.expand(*query.shape[:-2], length, width).reshape(rows, length, width),
         vector,
     )
     return found.reshape(*query.shape[:-1], length)
 
 
+def _powers(rows: Tensor) -> Tensor:
+    wide = rows.float() if rows.dtype == torch.float16 else rows  # whose largest number is e^11
+    return (2 * wide.clamp(-LIMIT, LIMIT)).exp()
+
+
+class _Powers(torch.autograd.Function):
+    """e^2x; what comes back is the gradient of x already."""
+
+    @staticmethod
+    def forward(context: Any, rows: Tensor) -> Tensor:
+        context.kind = rows.dtype
+        return _powers(rows)
+
+    @staticmethod
+    @once_differentiable
+    def backward(context: Any, upstream: Tensor) -> Tensor:
+        return upstream.to(context.kind)
+
+
 class _Additive(torch.autograd.Function):
-    """v . tanh(q + k) slice by slice; nothing of size Q x K x A is kept."""
+    """The scores of all pairs, from powers; the gradients are those of what the powers are of."""
 
     @staticmethod
     def forward(context: Any, query: Tensor, keys: Tensor, vector: Tensor) -> Tensor:
+        pairs = query.numel() * keys.shape[1]
+        learns = any(context.needs_input_grad)
+        context.keeps = pairs <= (KEPT if learns else SLICE) and (not learns or keys.shape[1] <= LONG)
+        if context.keeps:
+            shares = _shares(query.unsqueeze(2), keys.unsqueeze(1))
+            context.save_for_backward(shares, vector)
+            scores = shares.flatten(0, -2) @ vector.unsqueeze(1)
+            return (vector.sum() - 2 * scores).view(shares.shape[:-1])
         context.save_for_backward(query, keys, vector)
         scores = query.new_empty(*query.shape[:2], keys.shape[1])
-        for rows, some, near, pairs in _slices(query, keys):
-            torch.mv(pairs.flatten(0, -2), vector, out=scores[rows, some, near].view(-1))
-        return scores
+        for rows, some, near, shares in _slices(query, keys):
+            torch.mv(shares.flatten(0, -2), vector, out=scores[rows, some, near].view(-1))
+        return scores.mul_(-2).add_(vector.sum())
 
     @staticmethod
     @once_differentiable
     def backward(context: Any, upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        query, keys, vector = context.saved_tensors
-        into_query, into_keys, into_vector = (torch.zeros_like(each) for each in (query, keys, vector))
-        for rows, some, near, pairs in _slices(query, keys):
-            flat, above = pairs.flatten(0, -2), upstream[rows, some, near].reshape(-1)
-            into_vector.addmv_(flat.mT, above)
-            # d tanh = 1 - tanh^2 times what comes from above, in one pass and in place; v is multiplied in at the
-            # end, where the sums have made everything small.
-            torch.ops.aten.tanh_backward.grad_input(above.unsqueeze(-1).expand_as(flat), flat, grad_input=flat)
-            into_query[rows, some] += pairs.sum(2)
-            into_keys[rows, near] += pairs[:, 0] if pairs.shape[1] == 1 else pairs.sum(1)
-        return into_query.mul_(vector), into_keys.mul_(vector), into_vector
+        if context.keeps:
+            shares, vector = context.saved_tensors
+            slopes, into_vector = _slopes(shares, upstream)
+            into_query, into_keys = slopes.sum(2), slopes[:, 0] if slopes.shape[1] == 1 else slopes.sum(1)
+        else:
+            query, keys, vector = context.saved_tensors
+            into_query, into_keys, into_vector = (torch.zeros_like(each) for each in (query, keys, vector))
+            for rows, some, near, shares in _slices(query, keys):
+                slopes, into = _slopes(shares, upstream[rows, some, near], out=shares)
+                into_vector += into
+                into_query[rows, some] += slopes.sum(2)
+                into_keys[rows, near] += slopes[:, 0] if slopes.shape[1] == 1 else slopes.sum(1)
+        # v is multiplied in at the end, where the sums have made everything small.
+        steep = 4 * vector
+        return into_query.mul_(steep), into_keys.mul_(steep), into_vector
+
+
+def _shares(query: Tensor, keys: Tensor, out: Tensor | None = None) -> Float[Tensor, "n q k A"]:
+    """1 / (1 + e^2q e^2k), which is (1 - tanh(q + k)) / 2."""
+    return torch.addcmul(query.new_ones(()), query, keys, out=out).reciprocal_()
+
+
+def _slopes(
+    shares: Float[Tensor, "n q k A"], upstream: Float[Tensor, "n q k"], out: Tensor | None = None
+) -> tuple[Float[Tensor, "n q k A"], Float[Tensor, " A"]]:
+    """share (1 - share) times what comes from above, a quarter of what tanh sends on; and the gradient of v."""
+    above = upstream.reshape(1, -1)
+    into_vector = above.sum() - 2 * (above @ shares.flatten(0, -2)).squeeze(0)
+    wide = upstream.unsqueeze(-1).expand_as(shares)
+    if out is None:
+        return torch.ops.aten.sigmoid_backward(wide, shares), into_vector
+    return torch.ops.aten.sigmoid_backward.grad_input(wide, shares, grad_input=out), into_vector
 
 
 def _slices(query: Tensor, keys: Tensor) -> Iterator[tuple[slice, slice, slice, Float[Tensor, "n q k A"]]]:
-    """Some rows, queries and keys at a time, and tanh(q + k) of all their pairs; the memory is one slice's, used again.
+    """Some rows, queries and keys at a time, and the shares of all their pairs; the memory is one slice's, used again.
 
     A slice is several whole rows, some queries of one, or some keys of one query: it lies in one piece, as its results.
     """
@@ -91,8 +158,7 @@ def _slices(query: Tensor, keys: Tensor) -> Iterator[tuple[slice, slice, slice, 
                 part = slice(row, row + many), slice(at, at + some), slice(key, key + near)
                 asked, told = query[part[:2]].unsqueeze(2), keys[part[0], part[2]].unsqueeze(1)
                 shape = (*asked.shape[:2], told.shape[2], width)
-                out = room[: math.prod(shape)].view(shape)
-                yield *part, torch.add(asked, told, out=out).tanh_()
+                yield *part, _shares(asked, told, out=room[: math.prod(shape)].view(shape))
 
 
 class _Room(local):
@@ -133,9 +199,11 @@ class Additive(Score):
         self.vector = nn.Parameter(torch.zeros(width) if uniform else torch.empty(width).uniform_(-1, 1) * width**-0.5)
 
     def prepare(self, keys: Float[Tensor, "*B K D"], start: int = 0) -> Keys:
-        """U k, once per sentence."""
-        return self.of_key(keys)
+        """e^2 U k, once per sentence."""
+        return powers(self.of_key(keys))
 
     def forward(self, query: Queries, keys: Keys) -> Scores:
         """v . tanh(W q + U k)."""
-        return additive(self.of_query(query), keys, self.vector)
+        projected = self.of_query(query)
+        asked = powers(projected)
+        return of_powers(asked, keys.to(asked.dtype), self.vector.to(asked.dtype)).to(projected.dtype)

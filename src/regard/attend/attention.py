@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -129,6 +129,10 @@ class Attention(nn.Module):
         dropout: share of the weights dropped in training.
     """
 
+    # Keys up to which the open way is faster than PyTorch's fused kernel, which is made for long sequences: its
+    # bookkeeping costs more than all products of so few, and in half precision its way back is a dozen times as slow.
+    short: ClassVar[int] = 128
+
     def __init__(
         self,
         query: int,
@@ -168,11 +172,15 @@ class Attention(nn.Module):
         if mask.dim() < keys.dim():
             mask = mask.unsqueeze(-2)
         gates = None if self.choice.soft else self.choice.prepare(keys, mask.any(-2))
-        return Prepared(self.score.prepare(keys, start), values, mask, gates)
+        return Prepared(self.score.prepare(keys, start), _as_multiplied(values), mask, gates)
 
     def forward(self, query: Queries, prepared: Prepared, *, start: int | None = None, real: Real = None) -> Attended:
         """Look. `start` is the position of the first query; `real` marks the queries that are not padding."""
-        if self.fusible and not heard(Looked):
+        if (
+            self.fusible
+            and not heard(Looked)
+            and (prepared.keys.shape[-2] > self.short or torch.compiler.is_compiling())
+        ):
             return self.fused(query, prepared, start)
         attended = self.explicit(query, prepared, start, real)
         tell_looked(self, attended, start or 0)
@@ -233,6 +241,12 @@ def _is_open(allowed: Tensor) -> bool:
     """
     known = allowed.device.type == "cpu" and not torch.compiler.is_compiling()
     return known and allowed.shape[-1] > 0 and bool(allowed.all())
+
+
+def _as_multiplied(values: Tensor) -> Tensor:
+    """In the precision that products are made in: under autocast every look would bring them into it anew."""
+    kind = values.device.type
+    return values.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else values
 
 
 def _rows(gates: Tensor | None) -> Tensor | None:
