@@ -31,7 +31,7 @@ def job(shape: str, threads: int, asked: argparse.Namespace, *, bf16: bool = Fal
 
 def precisions(asked: argparse.Namespace) -> dict[str, bool]:
     """Whether products are in bf16, by name: only where this machine can do them, which a child process has tried."""
-    from regard.learn.precision import bf16_gain
+    from regard.engine.precision import bf16_gain
 
     return {name: name == "bf16" for name in asked.precisions if name != "bf16" or bf16_gain() > 0}
 

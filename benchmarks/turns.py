@@ -1,4 +1,4 @@
-"""Processes that are measured side by side: started together, working in turn, a round each, and compared by medians.
+"""Processes that are measured side by side: started one by one, working in turn, a round each, compared by medians.
 
     with a Side for each of them:  found = in_turn([ours, theirs], rounds=5)
 
@@ -79,8 +79,10 @@ class Measured:
 def in_turn(sides: Sequence[Side], rounds: int, warm: int = 1) -> list[Measured]:
     """Rounds to warm up that do not count, then `rounds` of each side in turn."""
     with ExitStack() as kept:
-        processes = [kept.enter_context(_Process(side)) for side in sides]
-        found = [Measured(process.side, process.heard()) for process in processes]
+        processes, found = [], []
+        for side in sides:  # one gets ready after the other: batch sizes that are tried side by side tell nothing
+            processes.append(kept.enter_context(_Process(side)))
+            found.append(Measured(side, processes[-1].heard()))
         for number in range(warm + rounds):
             for measured, process in zip(found, processes, strict=True):
                 answer = process.asked()

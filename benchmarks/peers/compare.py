@@ -27,6 +27,7 @@ from turns import Measured, Side, arguments, compared, in_turn, report
 from worker import Job
 
 from peers.environment import Peer
+from regard.engine.precision import bf16_gain
 
 PEERS = ("opennmt", "ctranslate2", "eole", "marian", "joeynmt")
 WORKS = ("train", "decode", "latency")
@@ -43,14 +44,15 @@ def theirs(peer: Peer, job: Job, model: Path | None) -> list[Side]:
 
 
 def ours(job: Job, model: Path | None) -> list[Side]:
-    """Our side of the same job: the model itself, and where there is one its export in int8."""
+    """Our side of the same job: the model itself, and where there is one its exports in fewer bits."""
     if model is None:
         return [Side("Regard", "ours", job)]
-    found = [Side("Regard", "ours", {**job, "model": str(model)})]
+    kinds = ["bfloat16", "int8"] if bf16_gain() > 0 else ["int8"]
+    exports = {kind: ("torch", kind) for kind in kinds}
     if job["shape"] == "transformer":
-        export = setting.exported(model, "ctranslate2", "int8")
-        found.append(Side("Regard, CTranslate2, int8", "ours", {**job, "model": str(export)}))
-    return found
+        exports["CTranslate2, int8"] = ("ctranslate2", "int8")
+    folders = {"float32": model} | {name: setting.exported(model, *how) for name, how in exports.items()}
+    return [Side(f"Regard, {name}", "ours", {**job, "model": str(folder)}) for name, folder in folders.items()]
 
 
 def measured(peers: list[Peer], work: str, shape: str, asked: Namespace) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -29,7 +30,7 @@ class FeedForward(nn.Module):
 
     def forward(self, rows: Float[Tensor, "B S D"]) -> Float[Tensor, "B S D"]:
         """Wider, cut at zero, and back."""
-        return self.narrow(F.relu(self.widen(rows)))
+        return self.narrow(F.relu(self.widen(rows), inplace=not torch.is_grad_enabled()))
 
 
 class Residual(nn.Module):

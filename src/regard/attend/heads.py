@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -65,7 +66,10 @@ class Heads(nn.Module):
         for_heads = None
         if mask is not None:
             for_heads = (mask if mask.dim() == 3 else mask.unsqueeze(1)).unsqueeze(1)
-        return self.attend.prepare(self._split(self.of_key(keys)), self._split(self.of_value(values)), for_heads, start)
+        split = [self._split(self.of_key(keys)), self._split(self.of_value(values))]
+        if not torch.is_grad_enabled():  # every step of a search asks them, and would bring them together anew
+            split = [each.contiguous() for each in split]
+        return self.attend.prepare(*split, for_heads, start)
 
     def forward(
         self,

@@ -15,13 +15,13 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from safetensors import SafetensorError
 
+from regard.engine.precision import use_bf16
 from regard.errors import TrainingError, UsageError
 from regard.learn.events import Outcome, Reason, Saved, Step, Tell, Validated, Validation
 from regard.learn.learner import Learner
 from regard.learn.log import Log
 from regard.learn.optimise import copies_of
 from regard.learn.place import Place, needed_bytes
-from regard.learn.precision import use_bf16
 from regard.learn.settings import FREE, Flat, Standard, check_same, flat_part
 from regard.learn.state import (
     State,

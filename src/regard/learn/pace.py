@@ -19,10 +19,10 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import distributed
 
+from regard.engine.precision import use_bf16
 from regard.learn.course import Stream
 from regard.learn.launch import launch
 from regard.learn.learner import Learner, unhindered
-from regard.learn.precision import use_bf16
 from regard.learn.settings import Standard
 from regard.learn.team import Elsewhere, Team
 from regard.model import Model

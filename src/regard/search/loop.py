@@ -20,6 +20,7 @@ from regard.errors import UsageError
 from regard.model import Model
 from regard.search.options import Options
 from regard.search.penalty import looked_at, ranks
+from regard.search.reading import read_by_length
 from regard.search.rows import Picked, Rows, first_rows
 from regard.search.rules import Rules, log_probabilities
 from regard.search.trail import Finished, Hypothesis, Trail
@@ -66,7 +67,7 @@ def read(model: Model, source: Padded | Grid) -> Memory:
             "search looks for what a model writes, and this model does not write: it predicts a label.",
             hint="Call model.label(source).",
         )
-    return model.read(source)
+    return read_by_length(model, source)
 
 
 def search(

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from regard.data.check import check
 from regard.data.corpus import Corpus
+from regard.engine.precision import use_bf16
 from regard.learn.course import Budget
 from regard.learn.events import Tell, quiet
 from regard.learn.learner import Learner
 from regard.learn.pace import positions_a_second
 from regard.learn.place import Place
-from regard.learn.precision import use_bf16
 from regard.learn.run import check_end, run
 from regard.learn.team import Team
 from regard.recipe import Recipe, resolve

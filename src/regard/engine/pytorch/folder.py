@@ -1,8 +1,10 @@
 """Folders that PyTorch runs: a model folder as it is, or what `regard export --to torch` made of one.
 
 An exported folder is a model folder whose weights are kept in fewer bits, with `export.json` and, if it has one, its
-shortlist. In eight bits every matrix is whole numbers and, under its name and `.scale`, a scale a row; those of large
-products are multiplied as they are, the rest (small ones, tables of vectors, recurrent encoders) restored when opened.
+shortlist. One in half precision is run in half precision where the machine gains by that, else in the full numbers that
+its weights stand for. In eight bits every matrix is whole numbers and, under its name and `.scale`, a scale a row; those
+of large products are multiplied as they are, the rest (small ones, tables of vectors, recurrent encoders) restored when
+opened.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from regard.engine import MANIFEST, OWN, read_manifest
+from regard.engine.precision import GAIN, bf16_gain
 from regard.engine.pytorch.columns import columns_together
 from regard.engine.pytorch.eight_bits import in_eight_bits, restored, rounded
 from regard.engine.pytorch.search import Torch
@@ -73,7 +76,9 @@ def open_folder(folder: Path, threads: int | None = None) -> Torch:
     model = _built(folder)
     if manifest.quantization == WHOLE:
         model = in_eight_bits(model)
-    return Torch(columns_together(model), read_shortlist(folder) if manifest.shortlist else None)
+    half = manifest.quantization == HALF and bf16_gain() >= GAIN
+    model = model.bfloat16() if half else columns_together(model)
+    return Torch(model, read_shortlist(folder) if manifest.shortlist else None)
 
 
 def write_weights(home: Path, folder: Path, quantization: str) -> None:

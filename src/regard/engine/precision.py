@@ -76,7 +76,7 @@ def _known(path: Path) -> dict[str, float]:
 
 def _ask() -> float:
     """Run the probe in a child process; a child that dies has answered."""
-    command = [sys.executable, "-m", "regard.learn.probe"]
+    command = [sys.executable, "-m", "regard.engine.probe"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
         return float(json.loads(done.stdout))

@@ -1,6 +1,6 @@
 """Times a small training step in fp32 and in bf16, and writes how many times faster bf16 is. Run as a child process.
 
-python -m regard.learn.probe
+python -m regard.engine.probe
 """
 
 from __future__ import annotations

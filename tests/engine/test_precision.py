@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from regard.data.files import cache_folder
+from regard.engine import precision
 from regard.errors import TrainingError
-from regard.learn import precision, surprise
+from regard.learn import surprise
 from regard.learn.learner import Learner
 from regard.learn.settings import Standard
 from small import DECODERS, batch, model, overrides
@@ -78,7 +79,7 @@ def test_a_child_that_dies_has_answered(monkeypatch):
 
 
 def test_the_probe_measures_something(monkeypatch, capsys):
-    from regard.learn import probe
+    from regard.engine import probe
 
     monkeypatch.setattr(probe, "ROUNDS", 1)
     probe.main()
