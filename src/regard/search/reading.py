@@ -1,8 +1,8 @@
 """Reading the sources of a search: those of like length together, so that little padding is read.
 
-A search likes many sentences at once, however long each is; an encoder reads them all at the width of the longest. Of
-a thousand sentences in a few large batches it reads a third of padding, which in a greedy search is a tenth of all work.
-So rows are read in groups of like length, and their memories put side by side: padding changes nothing, in any encoder.
+A search likes many sentences at once, however long each is; an encoder reads them all at the width of the longest, and
+of a few large batches a good part is padding: in a greedy search a tenth of all work. So rows are read in groups of
+like length, and their memories put side by side: padding changes nothing, in any encoder.
 
 Letters: B rows, S positions.
 """
@@ -53,13 +53,17 @@ def _some(source: Padded, rows: Tensor, longest: int) -> Padded:
 def _side_by_side(parts: Sequence[Memory]) -> Memory:
     """The rows of all, as wide as the widest."""
     width = max(part.mask.shape[1] for part in parts)
-    rows = (
-        torch.cat([F.pad(getattr(part, name), (0, 0, 0, width - part.mask.shape[1])) for part in parts])
-        for name in ("keys", "values")
+
+    def joined(each: Sequence[Tensor]) -> Tensor:
+        return torch.cat([F.pad(rows, (0, 0) * (rows.dim() - 2) + (0, width - rows.shape[1])) for rows in each])
+
+    return Memory(
+        keys=joined([part.keys for part in parts]),
+        values=joined([part.values for part in parts]),
+        mask=joined([part.mask for part in parts]),
+        summary=torch.cat([part.summary for part in parts]),
+        final=tuple(map(_states, zip(*(part.final for part in parts), strict=True))),
     )
-    mask = torch.cat([F.pad(part.mask, (0, width - part.mask.shape[1])) for part in parts])
-    final = tuple(map(_states, zip(*(part.final for part in parts), strict=True)))
-    return Memory(*rows, mask, torch.cat([part.summary for part in parts]), final)
 
 
 def _states(layer: Sequence[Recurrent]) -> Recurrent:

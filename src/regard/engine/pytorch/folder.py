@@ -2,9 +2,9 @@
 
 An exported folder is a model folder whose weights are kept in fewer bits, with `export.json` and, if it has one, its
 shortlist. One in half precision is run in half precision where the machine gains by that, else in the full numbers that
-its weights stand for. In eight bits every matrix is whole numbers and, under its name and `.scale`, a scale a row; those
-of large products are multiplied as they are, the rest (small ones, tables of vectors, recurrent encoders) restored when
-opened.
+its weights stand for. In eight bits every matrix is whole numbers and, under its name and `.scale`, a scale a row;
+those of large products are multiplied as they are, the rest (small ones, tables of vectors, recurrent encoders)
+restored when opened.
 """
 
 from __future__ import annotations
