@@ -31,7 +31,7 @@ def tensors(memory):
     return found + [each for state in memory.final for each in (state.hidden, state.cell) if each is not None]
 
 
-LSTM = ["encode.cell=lstm", "encode.layers=2", "predict.cell=lstm"]
+LSTM = ["encode.cell=lstm", "encode.layers=2", "predict.cell=lstm", "predict.layers=2"]
 
 
 @pytest.mark.parametrize("changes", [*(overrides("encode", name) for name in TEXT_ENCODERS), LSTM], ids=str)

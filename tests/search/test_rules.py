@@ -187,3 +187,12 @@ def test_whatever_is_asked_holds_for_everything_found(asked, seed):
             assert not set(free) & set(options.avoid)
             if options.no_repeat and not repeated(forced, options.no_repeat):
                 assert not repeated(each.ids, options.no_repeat)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_log_probabilities_leave_the_scores_alone(kind):
+    scores = torch.randn(7, 311).to(kind)
+    before = scores.clone()
+    chances = log_probabilities(scores)
+    assert torch.equal(scores, before)
+    assert torch.equal(chances, torch.log_softmax(before.float(), -1))

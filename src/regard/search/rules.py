@@ -28,7 +28,11 @@ FREE = -1  # in the place of a forced piece: none
 
 def log_probabilities(logits: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
     """The log-probability of every next piece, in full precision."""
-    chances = torch.log_softmax(logits.float(), -1)
+    chances = logits.float()
+    if chances is logits:
+        chances = torch.log_softmax(logits, -1)
+    else:  # a copy of our own, which is filled anew: a large one takes longest to come by
+        torch.ops.aten._log_softmax.out(chances, -1, False, out=chances)
     refuse_nan(chances[:, :1])  # one NaN makes its whole row NaN
     return chances
 
