@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from torch import Tensor
 
 from regard.attend import Attention
 from regard.attend.additive import additive, plain_additive
+from regard.engine.precision import bf16_gain
 from regard.registry import maker
 from regard.types import Prepared
 
@@ -151,22 +153,34 @@ def _scaled(attend: Attention, path: str, query: Tensor, prepared: Prepared) -> 
 
 
 def fused(quick: bool) -> dict[str, Any]:
-    """PyTorch's fused kernel against the explicit path, forward and backward."""
-    shape = (2, 4, 64, 32) if quick else (8, 8, 256, 64)
+    """PyTorch's fused kernel against the open way, forward and backward, as sequences grow: where is which faster?"""
+    lengths, rows, width = ((16, 64), 256, 32) if quick else ((16, 31, 64, 100, 128, 200, 256, 512), 4096, 32)
+    kinds = [torch.float32, torch.bfloat16] if bf16_gain() else [torch.float32]
     found: dict[str, Any] = {}
-    for scope in ("global", "causal"):
+    for scope, kind in product(("global", "causal"), kinds):
         torch.manual_seed(0)
-        attend = Attention(*shape[-1:] * 3, score=maker("score", "scaled_dot"), scope=maker("scope", scope))
-        query, keys, values = (torch.randn(*shape, requires_grad=True) for _ in range(3))
-        prepared = attend.prepare(keys, values)
-        measured = costs({path: partial(_scaled, attend, path, query, prepared) for path in ("explicit", "fused")}, 7)
-        against(
-            f"scaled dot, {scope}, forward + backward, batch, heads, length, width = {shape}, 1 thread",
-            measured,
-            "explicit",
-        )
-        found[scope] = {name: asdict(one) for name, one in measured.items()}
+        attend = Attention(width, width, width, score=maker("score", "scaled_dot"), scope=maker("scope", scope))
+        measured = {}
+        for length in lengths:
+            shape = (rows // length, 8, length, width)
+            query, keys, values = (torch.randn(shape, dtype=kind, requires_grad=True) for _ in range(3))
+            prepared = attend.prepare(keys, values)
+            calls = {path: partial(_scaled, attend, path, query, prepared) for path in ("explicit", "fused")}
+            measured[length] = costs(calls, 7)
+        name = f"{scope}, {str(kind).removeprefix('torch.')}"
+        found[name] = {length: {path: asdict(one) for path, one in both.items()} for length, both in measured.items()}
+    print(
+        f"The open way is so many times as fast as the fused kernel (processor), {rows} queries, 8 heads of {width}\n"
+    )
+    table(
+        ["keys", *map(str, lengths)],
+        [[name, *(f"{_times(both):.2f}" for both in some.values())] for name, some in found.items()],
+    )
     return found
+
+
+def _times(both: dict[str, dict[str, float]]) -> float:
+    return both["fused"]["cpu"] / both["explicit"]["cpu"]
 
 
 def main() -> None:

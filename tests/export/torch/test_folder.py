@@ -86,6 +86,18 @@ def test_in_floating_point(home, tmp_path, quantization, share):
     assert theirs.score(LINES, OTHERS) == pytest.approx(ours.score(LINES, OTHERS), abs=tolerance)
 
 
+@pytest.mark.parametrize(("gain", "kind"), [(2.0, torch.bfloat16), (1.0, torch.float32), (0.0, torch.float32)])
+def test_half_precision_is_used_where_the_machine_gains_by_it(home, tmp_path, monkeypatch, gain, kind):
+    """The record is in full numbers either way, and weights of a row sum to one as far as eight bits can tell."""
+    monkeypatch.setattr("regard.engine.pytorch.folder.bf16_gain", lambda: gain)
+    export(home / "model", tmp_path / "out", Wish("bfloat16", LINES))
+    theirs = Translator.load(tmp_path / "out")
+    assert {each.dtype for each in theirs.model.parameters()} == {kind}
+    found = theirs.translate(LINES[0])
+    assert found.attention[0].dtype == torch.float32
+    assert found.attention[0].sum(-1).sub(1).abs().max() < 0.01
+
+
 def test_it_is_used_like_a_model_folder(home):
     theirs = Translator.load(home / "out")
     assert engine_of(home / "out") == "torch"
