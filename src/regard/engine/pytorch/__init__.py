@@ -4,6 +4,7 @@ search      every part, every option, every layer recorded
 folder      what lies in a folder, and how it is opened
 columns     how matrices lie in memory
 eight_bits  products of matrices in eight bits
+half        all of a model in half precision
 """
 
 from regard.engine.pytorch.folder import Manifest, open_folder

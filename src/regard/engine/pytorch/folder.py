@@ -24,6 +24,7 @@ from regard.engine import MANIFEST, OWN, read_manifest
 from regard.engine.precision import GAIN, bf16_gain
 from regard.engine.pytorch.columns import columns_together
 from regard.engine.pytorch.eight_bits import in_eight_bits, restored, rounded
+from regard.engine.pytorch.half import in_half_precision
 from regard.engine.pytorch.search import Torch
 from regard.errors import ModelError
 from regard.model import Model, load
@@ -77,7 +78,7 @@ def open_folder(folder: Path, threads: int | None = None) -> Torch:
     if manifest.quantization == WHOLE:
         model = in_eight_bits(model)
     half = manifest.quantization == HALF and bf16_gain() >= GAIN
-    model = model.bfloat16() if half else columns_together(model)
+    model = in_half_precision(model) if half else columns_together(model)
     return Torch(model, read_shortlist(folder) if manifest.shortlist else None)
 
 

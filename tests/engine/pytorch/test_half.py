@@ -1,0 +1,58 @@
+"""A model in half precision: rows filled up to whole tiles change nothing."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from regard.engine.pytorch import half
+from regard.engine.pytorch.half import TiledLinear, TiledTable, in_half_precision, tiled
+from regard.search import Options, beam_search, force
+from regard.types import Batch
+from small import DECODERS, batch, model, overrides
+
+
+@pytest.mark.parametrize("shape", [(3,), (16,), (17,), (2, 23), (0,)])
+@pytest.mark.parametrize("bias", [False, True])
+def test_tiles_are_the_product(shape, bias):
+    rows, weight = torch.randn(*shape, 5), torch.randn(7, 5)
+    added = torch.randn(7) if bias else None
+    assert torch.allclose(tiled(rows, weight, added), F.linear(rows, weight, added), atol=1e-6)
+
+
+def test_only_whole_tiles_are_multiplied(monkeypatch):
+    seen = []
+    plain = F.linear
+    monkeypatch.setattr(half.F, "linear", lambda rows, *rest: seen.append(len(rows)) or plain(rows, *rest))
+    for count in (5, 16, 17, 31, 33):
+        tiled(torch.randn(count, 3), torch.randn(2, 3), None)
+    assert seen == [5, 16, 32, 32, 48]
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_every_decoder_searches_in_half_precision(decoder):
+    """Scores of the same outputs are near; every weight is half, every linear layer and the vocabulary tiled."""
+    whole = model(overrides("predict", decoder))
+    small = in_half_precision(copy.deepcopy(whole))
+    assert {each.dtype for each in small.parameters()} == {torch.bfloat16}
+    assert not [each for each in small.modules() if type(each) is nn.Linear]
+    assert isinstance(small.predict.readout.score, TiledTable)
+    given = batch()
+    one, two = (force(each, Batch(given.source, given.target), record=True) for each in (whole, small))
+    for exact, near in zip(one, two, strict=True):
+        assert near.likelihood == pytest.approx(exact.likelihood, rel=0.02)
+        assert all(each.dtype == torch.float32 for each in near.weights)
+    found = beam_search(small, given.source, Options(beam=3, max_length=7), start=1, end=2, record=True)
+    assert len(found) == len(given.source.mask)
+
+
+def test_a_narrowed_table_stays_tiled():
+    table = TiledTable(torch.randn(7, 5), torch.randn(7))
+    some = table.narrow(torch.tensor([4, 1]))
+    rows = torch.randn(17, 5)
+    assert isinstance(some, TiledTable)
+    assert torch.allclose(some(rows), table(rows)[:, [4, 1]], atol=1e-6)
+    assert isinstance(in_half_precision(model()).predict.bridge, nn.Module)
+    assert any(isinstance(each, TiledLinear) for each in in_half_precision(model()).modules())
