@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import overload
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -19,6 +20,7 @@ from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
 from regard.engine import MANIFEST, Engine, open_engine
 from regard.engine.pytorch import Torch
 from regard.errors import ModelError, UsageError
+from regard.listen import Looked, heard
 from regard.model import Model
 from regard.record import FILE as ALIGNER_FILE
 from regard.record import KINDS, Aligner, Layer, Record, Side
@@ -135,7 +137,8 @@ class Translator:
             for row, hypotheses in zip(rows, outputs, strict=True):
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
 
-        _in_lanes(fill, list(_batches([len(each) for each in pieces], tokens)), self.engine.lanes)
+        lanes = 1 if heard(Looked) else self.engine.lanes  # who watches, watches this thread
+        _in_lanes(fill, list(_batches([len(each) for each in pieces], tokens)), lanes)
         return found
 
     @overload
@@ -274,16 +277,20 @@ def _words(tokenizer: Tokenizer, pieces: Pieces) -> tuple[list[str], list[int]]:
 
 
 def _in_lanes(work: Callable[[list[int]], None], batches: Sequence[list[int]], lanes: int) -> None:
-    """All the batches, so many at a time: while some are searched, another is cut, read and told."""
+    """All the batches, so many at a time, a thread each: while some are searched, another is cut, read and told."""
     lanes = min(lanes, len(batches))
     if lanes <= 1:
         for rows in batches:
             work(rows)
         return
-    with ThreadPoolExecutor(lanes) as pool:
-        # `map` calls off what has not begun as soon as one fails, or somebody presses Ctrl-C.
-        for _ in pool.map(work, batches):
-            pass
+    threads = torch.get_num_threads()
+    try:
+        with ThreadPoolExecutor(lanes, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            # `map` calls off what has not begun as soon as one fails, or somebody presses Ctrl-C.
+            for _ in pool.map(work, batches):
+                pass
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

@@ -59,7 +59,8 @@ def launch(count: int, arguments: Sequence[str], environment: Mapping[str, str] 
         except SignalException:
             return 130
         except ChildFailedError as error:
-            return max(1, error.get_first_failure()[1].exitcode)  # one that was killed has a code below 0
+            # One that was killed, by the launcher after another had failed, has a code below 0.
+            return max(1, *(failure.exitcode for failure in error.failures.values()))
     return 0
 
 

@@ -19,6 +19,7 @@ from regard.export.request import Wish
 from regard.export.torch import export
 from regard.search import Options
 from regard.search.shortlist import Shortlist
+from regard.show.watch import watch
 from regard.translator import Translator
 
 pytestmark = pytest.mark.skipif(
@@ -232,3 +233,25 @@ def test_a_shortlist_that_is_not_there(home, tmp_path):
     (folder / MANIFEST).write_text(told.replace('"shortlist": 0', '"shortlist": 3'))
     with pytest.raises(ModelError, match="is no shortlist"):
         Translator.load(folder)
+
+
+@pytest.mark.parametrize("quantization", ["bfloat16", "int8"])
+def test_searches_side_by_side_find_the_same(home, tmp_path, monkeypatch, one_thread, quantization):
+    """A thread each, in order, and the threads of the process as they were; who watches has one search at a time."""
+    monkeypatch.setattr("regard.engine.pytorch.folder.bf16_gain", lambda: 2.0)
+    export(home / "model", tmp_path / "out", Wish(quantization, LINES))
+    alone, beside = Translator.load(tmp_path / "out"), Translator.load(tmp_path / "out")
+    assert alone.engine.lanes == 1
+    torch.set_num_threads(2)
+    assert Translator.load(tmp_path / "out").engine.lanes == (2 if quantization == "bfloat16" else 1)
+    beside.engine.lanes = 2
+    threads, search = set(), beside.engine.search
+    monkeypatch.setattr(
+        beside.engine, "search", lambda *given, **more: threads.add(torch.get_num_threads()) or search(*given, **more)
+    )
+    one, two = (each.search(LINES * 5, tokens=40) for each in (alone, beside))
+    assert threads == {1} and torch.get_num_threads() == 2
+    assert [best[0].text for best in one] == [best[0].text for best in two]
+    with watch(beside.model) as seen:
+        beside.search(LINES[:2], tokens=1)
+    assert seen.looks

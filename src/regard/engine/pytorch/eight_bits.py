@@ -10,7 +10,10 @@ Letters: V outputs, G inputs.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
+from threading import Lock
 from typing import Any
 
 import torch
@@ -26,6 +29,7 @@ WORTH = 2**18  # numbers of a matrix from which on eight bits save more than the
 TINY = 1e-30  # what a row of zeros is divided by
 ENGINE = "fbgemm"  # of PyTorch's; its others call oneDNN, which kills the process where a machine announces too much
 KERNEL = "linear_with_input_q_dq_qweight_dq_output_fp32"
+_packing = Lock()
 
 
 def rounded(matrix: Float[Tensor, "V G"]) -> tuple[Int[Tensor, "V G"], Float[Tensor, " V"]]:
@@ -130,8 +134,7 @@ def steps() -> int:
 def _packed(numbers: Int[Tensor, "V G"], scales: Float[Tensor, " V"] | None) -> Any:
     """The matrix in the order in which the kernel reads it, times the scales of its rows if they are given."""
     kernel()
-    before, torch.backends.quantized.engine = torch.backends.quantized.engine, ENGINE
-    try:
+    with _packing, _by_our_engine():
         with warnings.catch_warnings():
             # PyTorch announces that its tensors of eight bits will go; the kernel has nothing in their place yet.
             warnings.simplefilter("ignore", UserWarning)
@@ -141,5 +144,13 @@ def _packed(numbers: Int[Tensor, "V G"], scales: Float[Tensor, " V"] | None) -> 
                 zeros = torch.zeros(len(scales), dtype=torch.long)
                 tensor = torch._make_per_channel_quantized_tensor(numbers, scales.double(), zeros, 0)
         return torch.ops.quantized.linear_prepack(tensor, None)
+
+
+@contextmanager
+def _by_our_engine() -> Iterator[None]:
+    """Inside, PyTorch packs as our kernel reads. It is one choice for the whole process: hold `_packing` meanwhile."""
+    before, torch.backends.quantized.engine = torch.backends.quantized.engine, ENGINE
+    try:
+        yield
     finally:
         torch.backends.quantized.engine = before

@@ -79,7 +79,9 @@ def open_folder(folder: Path, threads: int | None = None) -> Torch:
         model = in_eight_bits(model)
     half = manifest.quantization == HALF and bf16_gain() >= GAIN
     model = in_half_precision(model) if half else columns_together(model)
-    return Torch(model, read_shortlist(folder) if manifest.shortlist else None)
+    shortlist = read_shortlist(folder) if manifest.shortlist else None
+    # Where products are small, two threads share one badly, and a search each well.
+    return Torch(model, shortlist, lanes=torch.get_num_threads() if half or shortlist else 1)
 
 
 def write_weights(home: Path, folder: Path, quantization: str) -> None:

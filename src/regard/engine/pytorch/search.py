@@ -13,12 +13,13 @@ from regard.types import Batch, Padded
 
 
 class Searched:
-    """A model that our own search steps through, whatever computes its steps; with a shortlist, it scores no others."""
+    """A model that our own search steps through, whatever computes its steps; with a shortlist, it scores no others.
 
-    lanes = 1  # one search has all the threads already
+    `lanes` is how many searches run side by side, a thread each; with one, a search has all the threads.
+    """
 
-    def __init__(self, model: Model, shortlist: Shortlist | None = None) -> None:
-        self.model, self.shortlist = model, shortlist
+    def __init__(self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1) -> None:
+        self.model, self.shortlist, self.lanes = model, shortlist, lanes
 
     def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
         """Beam search."""
@@ -37,5 +38,5 @@ class Searched:
 class Torch(Searched):
     """A model in memory, which can be looked into."""
 
-    def __init__(self, model: Model, shortlist: Shortlist | None = None) -> None:
-        super().__init__(model.eval(), shortlist)
+    def __init__(self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1) -> None:
+        super().__init__(model.eval(), shortlist, lanes)
