@@ -131,7 +131,8 @@ class Attention(nn.Module):
 
     # Keys up to which the open way is faster than PyTorch's fused kernel, which is made for long sequences: its
     # bookkeeping costs more than all products of so few, and in half precision its way back is a dozen times as slow.
-    short: ClassVar[int] = 128
+    short: ClassVar[int] = 32
+    short_in_half: ClassVar[int] = 160
 
     def __init__(
         self,
@@ -176,15 +177,16 @@ class Attention(nn.Module):
 
     def forward(self, query: Queries, prepared: Prepared, *, start: int | None = None, real: Real = None) -> Attended:
         """Look. `start` is the position of the first query; `real` marks the queries that are not padding."""
-        if (
-            self.fusible
-            and not heard(Looked)
-            and (prepared.keys.shape[-2] > self.short or torch.compiler.is_compiling())
-        ):
+        if self.fusible and not heard(Looked) and not self._is_short(prepared.keys):
             return self.fused(query, prepared, start)
         attended = self.explicit(query, prepared, start, real)
         tell_looked(self, attended, start or 0)
         return attended
+
+    def _is_short(self, keys: Float[Tensor, "*B K A"]) -> bool:
+        """Are there so few keys that the open way is the faster one? A graph for elsewhere has the kernel always."""
+        most = self.short if keys.element_size() > 2 else self.short_in_half
+        return keys.shape[-2] <= most and not torch.compiler.is_compiling()
 
     @property
     def fusible(self) -> bool:
