@@ -398,3 +398,15 @@ def test_every_command_has_help_with_examples(name):
         [sys.executable, str(HOME / name), "--help"], capture_output=True, text=True, check=True, cwd=HOME.parent
     )
     assert f"python benchmarks/{name}" in done.stdout and "--quick" in done.stdout and "--json" in done.stdout
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_our_sides_beside_a_peer(trained, monkeypatch):
+    """The model, its exports in fewer bits, and of one that has learnt something a list of candidates."""
+    monkeypatch.setattr(compare, "bf16_gain", lambda: 2.0)
+    monkeypatch.setattr(setting, "exported", lambda model, to, kind: Path(f"{to}-{kind}"))
+    monkeypatch.setattr(compare, "shortened", lambda model, plain, *how: plain.with_suffix(".shortlist"))
+    found = compare.ours({"shape": "rnn", "data": "text", "trained": trained}, Path("model"))
+    wanted = ["model", "torch-bfloat16", "torch-int8"] + ["torch-int8.shortlist"] * trained
+    assert [side.job["model"] for side in found] == wanted
+    assert found[1].name == "Regard, bfloat16"

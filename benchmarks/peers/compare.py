@@ -7,7 +7,8 @@
 
 A peer is installed from the package index into an environment of its own, once (some 1 GB, below the cache folder).
 All get the same text, cut into the same pieces, the same shapes and batch sizes; models that translate are untrained
-and write 15 pieces a sentence. What is needed to make a peer run is in its module.
+and write 15 pieces a sentence. `--model` gives our side a trained one of the shape, which writes as many, and a
+shortlist. What is needed to make a peer run is in its module.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from typing import Any
 
 import setting
 import train
-from decode import itself, job_of, more_arguments, read_more
+from decode import STEPS, itself, job_of, more_arguments, read_more, shortened
 from latency import SENTENCES, told
 from turns import Measured, Side, arguments, compared, in_turn, report
 from worker import Job
 
 from peers.environment import Peer
 from regard.engine.precision import bf16_gain
+from regard.translator import model_home
 
 PEERS = ("opennmt", "ctranslate2", "eole", "marian", "joeynmt")
 WORKS = ("train", "decode", "latency")
@@ -52,6 +54,8 @@ def ours(job: Job, model: Path | None) -> list[Side]:
     if job["shape"] == "transformer":
         exports["CTranslate2, int8"] = ("ctranslate2", "int8")
     folders = {"float32": model} | {name: setting.exported(model, *how) for name, how in exports.items()}
+    if job["trained"]:  # who looks nowhere learns no list
+        folders["int8, shortlist"] = shortened(model, folders["int8"], "torch", "int8", job["data"])
     return [Side(f"Regard, {name}", "ours", {**job, "model": str(folder)}) for name, folder in folders.items()]
 
 
@@ -75,8 +79,9 @@ def measured(peers: list[Peer], work: str, shape: str, asked: Namespace) -> dict
                 for side in theirs(peer, job, None)
             ]
         else:
-            model = setting.untrained(shape, asked.data)
+            model = model_home(asked.model) if asked.model else setting.untrained(shape, asked.data)
             job = {**job_of(work, asked), "shape": shape, "threads": threads, "beam": beam, "words": words}
+            job |= {"steps": STEPS, "trained": bool(asked.model)}
             sides = ours(job, model) + [side for peer in able for side in theirs(peer, job, model)]
         results = in_turn(sides, asked.rounds)
         show(work, title, results)
