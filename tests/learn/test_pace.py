@@ -261,7 +261,9 @@ def test_the_fastest_way_is_taken(run, tmp_path):
     assert code == 0, said
     assert "Warning" not in said
     line = next(line for line in said.splitlines() if "positions/s" in line)
-    first, second = re.fullmatch(r"(.+): [1-9][\d,]* positions/s; (.+): [1-9][\d,]*", line).groups()
+    found = re.fullmatch(r"(.+): [1-9][\d,]* positions/s; (.+): [1-9][\d,]*", line)
+    assert found, line
+    first, second = found.groups()
     assert {first, second} == {"1 process with 1 thread", "2 processes with 1 thread each"}
     assert first.startswith(f"{processes_of(tmp_path / 'run')} process")
     assert said.count("parameters") == 1, "what is only timed says nothing"
