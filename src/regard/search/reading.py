@@ -1,8 +1,8 @@
 """Reading the sources of a search: those of like length together, so that little padding is read.
 
 A search likes many sentences at once, however long each is; an encoder reads them all at the width of the longest, and
-of a few large batches a good part is padding: in a greedy search a tenth of all work. So rows are read in groups of
-like length, and their memories put side by side: padding changes nothing, in any encoder.
+of a few large batches a good part is padding. So rows are read in groups of like length, and their memories put side
+by side: padding changes nothing, in any encoder.
 
 Letters: B rows, S positions.
 """
