@@ -60,13 +60,9 @@ def test_a_mistake_is_told_once(tmp_path):
     assert told.count("the recipe has one mistake") == 1
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "thesis.txt").write_text("mine")
-    codes = []
-    while not codes or (
-        codes[-1] == 1 and len(codes) < 5
-    ):  # 1: the launcher ended the one that knew, while both parted
-        run = command(tmp_path / "run", "--steps", "1", "--processes", "2")
-        output, told = run.communicate(timeout=LIMIT)
-        codes.append(run.returncode)
-        assert output == ""
-        assert told.count("is there already, and is not empty") == 1
-    assert codes[-1] == 2
+    run = command(tmp_path / "run", "--steps", "1", "--processes", "2")
+    output, told = run.communicate(timeout=LIMIT)
+    assert output == ""
+    assert told.count("is there already, and is not empty") == 1
+    assert run.returncode == 2, told
+    assert "terminate called" not in told, "an end while connections are open aborts the process at times"

@@ -101,8 +101,7 @@ def _timed(way: Way, arguments: Sequence[str], environment: Mapping[str, str]) -
     with TemporaryDirectory(prefix="regard-") as folder:
         report = Path(folder) / "rate"
         code = launch(way.processes, arguments, {**environment, **way.environment, REPORT: str(report)})
-        # A process may still fail in parting from the others: what was timed was timed.
-        if code != INTERRUPTED and report.is_file():
+        if code == 0:
             return float(report.read_text(encoding="utf-8"))
     if way.processes == 1 or code == INTERRUPTED:
         raise Elsewhere(f"{way}: the updates that were to be timed have failed.", code)

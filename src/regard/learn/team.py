@@ -8,9 +8,11 @@ another way.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cache
 from typing import TypeVar, cast
 
 import torch
@@ -44,6 +46,8 @@ class Team:
 
         state = PartialState(cpu=not torch.cuda.is_available(), timeout=PATIENCE)
         self.count, self.place, self.device = state.num_processes, state.process_index, state.device
+        if self.count > 1:
+            _part_at_the_end()
 
     @property
     def main(self) -> bool:
@@ -130,6 +134,14 @@ class Team:
         with self.linked():
             distributed.all_reduce(tensor, getattr(distributed.ReduceOp, by))
         return tensor
+
+
+@cache
+def _part_at_the_end() -> None:
+    """End the connections while Python still runs: their threads, left to the end of the process, abort it at times."""
+    from accelerate import PartialState
+
+    atexit.register(lambda: PartialState().destroy_process_group())
 
 
 def _told(failure: Exception) -> tuple[str, int]:
