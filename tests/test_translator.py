@@ -12,7 +12,7 @@ from regard.errors import ModelError, UsageError
 from regard.model import save
 from regard.record import Aligner
 from regard.search import Hypothesis, Options
-from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
+from regard.translator import POOL, SOURCE_FILE, TARGET_FILE, Translator, _pools
 from small import model, overrides
 
 LINES = ["der mann liest ein buch", "ja", "die frau und das kind lesen ein buch"]
@@ -71,14 +71,44 @@ def test_batches_do_not_change_what_is_found(tokenizers):
         assert small[0].likelihood == pytest.approx(large[0].likelihood, abs=1e-4)
 
 
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_lines_that_enter_as_others_end_are_told_in_order(tokenizers, lanes):
+    ours = translator(tokenizers)
+    ours.engine.lanes = lanes
+    lines = LINES * 5
+    for one, other in zip(ours.search(lines, tokens=30, refill=True), ours.search(lines), strict=True):
+        assert [each.text for each in one] == [each.text for each in other]
+        assert one[0].likelihood == pytest.approx(other[0].likelihood, abs=1e-4)
+        assert torch.allclose(one[0].alignment.matrix, other[0].alignment.matrix, atol=1e-5)
+
+
+def test_refilling_is_refused_where_nothing_would_come_of_it(tokenizers):
+    source, _ = tokenizers
+    with pytest.raises(UsageError, match="cannot enter a search"):
+        Translator(Lanes(1), source, source).search(LINES, refill=True)
+    for options in (Options(beta=0.1), Options(no_repeat=2)):
+        with pytest.raises(UsageError, match="refill does not go with"):
+            translator(tokenizers).search(LINES, options, refill=True)
+
+
+def test_pools_share_out_the_lengths_and_hold_only_so_much():
+    lengths = [5, 1, 4, 2, 3, 6]
+    assert list(_pools(lengths, tokens=100, lanes=1)) == [[5, 0, 2, 4, 3, 1]]
+    assert list(_pools(lengths, tokens=100, lanes=2)) == [[5, 2, 3], [0, 4, 1]]
+    assert len(list(_pools([100] * 640, tokens=100, lanes=2))) == 2 * (1 + 640 // (POOL * 2))
+    assert list(_pools([], tokens=100, lanes=2)) == []
+
+
 class Lanes:
     """An engine that waits in every search until `lanes` of them are under way, and writes what it read."""
+
+    refills = False
 
     def __init__(self, lanes, fails=0):
         self.lanes, self.fails, self.asked = lanes, fails, 0
         self.met = threading.Barrier(lanes, timeout=20)
 
-    def search(self, source, options, *, record):
+    def search(self, source, options, *, record, tokens=None):
         self.asked += 1
         if source.data.shape[1] == self.fails:
             raise ModelError("no room")

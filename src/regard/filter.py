@@ -31,6 +31,7 @@ class Filter:
     engine: str | None = None
     threads: int | None = None
     parts: tuple[Path, ...] = ()
+    refill: bool = False
 
     def open(self) -> Callable[[Block], Written]:
         """Load the model: what turns blocks into output."""
@@ -44,7 +45,7 @@ class Filter:
         cut = [_cut(translator, line, block.before + place, notes) for place, line in enumerate(block.lines, 1)]
         real = [row for row, line in enumerate(cut) if line.strip()]
         record = self.alignments != "none" or self.form == "jsonl"
-        outputs = translator.search([cut[row] for row in real], self.options, record=record)
+        outputs = translator.search([cut[row] for row in real], self.options, record=record, refill=self.refill)
         found = dict(zip(real, outputs, strict=True))
         lines = [
             self._told(each, block.before + row + 1).replace("\n", " ")

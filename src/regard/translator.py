@@ -52,6 +52,7 @@ class Translation:
 
 
 NOTHING = Translation("", 0.0, 0.0, (), None)  # what an empty line is translated to
+POOL = 32  # times as many positions as are at work may wait in a search that takes them in as there is room
 SILENT = (PAD, START, UNKNOWN)  # pieces that have no text, and are never written
 
 
@@ -123,22 +124,37 @@ class Translator:
         return found[0] if isinstance(lines, str) else found
 
     def search(
-        self, lines: Sequence[str], options: Options | None = None, *, tokens: int = 4096, record: bool = True
+        self,
+        lines: Sequence[str],
+        options: Options | None = None,
+        *,
+        tokens: int = 4096,
+        record: bool = True,
+        refill: bool = False,
     ) -> list[list[Translation]]:
-        """The best translations of each line, best first. `record` keeps attention and alignment."""
+        """The best translations of each line, best first. `record` keeps attention and alignment.
+
+        Lines of like length are searched for together, at most `tokens` padded positions at a time. With `refill` the
+        next ones enter as soon as half of the places are free: faster for long sources whose outputs may be of any
+        length, slower for translations, which end about when others of their length do (docs/speed.md).
+        """
         options = self._settled(options or Options())
+        if refill:
+            self._check_refill(options)
         pieces = self.source.encode_batch(lines)
         found: list[list[Translation]] = [[] for _ in lines]
 
         def fill(rows: list[int]) -> None:
             source = pad([[*pieces[row].ids, END] for row in rows])
             chosen = replace(options, prefix=[options.prefix[row] for row in rows]) if options.prefix else options
-            outputs = self.engine.search(source, chosen, record=record)
+            outputs = self.engine.search(source, chosen, record=record, tokens=tokens if refill else None)
             for row, hypotheses in zip(rows, outputs, strict=True):
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
 
         lanes = 1 if heard(Looked) else self.engine.lanes  # who watches, watches this thread
-        _in_lanes(fill, list(_batches([len(each) for each in pieces], tokens)), lanes)
+        lengths = [len(each) for each in pieces]
+        batches = _pools(lengths, tokens, lanes) if refill else _batches(lengths, tokens)
+        _in_lanes(fill, list(batches), lanes)
         return found
 
     @overload
@@ -207,6 +223,17 @@ class Translator:
     def _settled(self, options: Options) -> Options:
         """What was asked, with what this model wants where nothing was."""
         return replace(options, avoid=SILENT, alpha=self.alpha if options.alpha is None else options.alpha)
+
+    def _check_refill(self, options: Options) -> None:
+        """Refuse to let lines in later where that cannot be."""
+        if not self.engine.refills:
+            raise UsageError(
+                "lines cannot enter a search of this model while others are in it: it has a shortlist, runs in another "
+                "engine, or looks where its own position tells it to.",
+                hint="Leave out refill; batches are searched for one after another.",
+            )
+        if options.beta or options.no_repeat:
+            raise UsageError("refill does not go with a coverage penalty or no_repeat.", hint="Leave one of them out.")
 
     def _told(self, source: Pieces, target: Pieces, found: Hypothesis) -> Translation:
         record = None
@@ -291,6 +318,15 @@ def _in_lanes(work: Callable[[list[int]], None], batches: Sequence[list[int]], l
                 pass
     finally:
         torch.set_num_threads(threads)
+
+
+def _pools(lengths: Sequence[int], tokens: int, lanes: int) -> Iterator[list[int]]:
+    """Rows for searches that take in what waits as there is room: as many searches as lanes, all with like lengths."""
+    rows = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    rounds = 1 + sum(lengths) // (POOL * tokens * lanes)
+    for first in range(rounds * lanes):
+        if pool := rows[first :: rounds * lanes]:
+            yield pool
 
 
 def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

@@ -8,7 +8,7 @@ come first, padding after them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Annotated, Any, Protocol, TypeVar, runtime_checkable
@@ -25,6 +25,7 @@ Share = Annotated[float, Ge(0), Lt(1)]
 Probability = Annotated[float, Ge(0), Le(1)]
 Positive = Annotated[float, Gt(0)]
 Rows = TypeVar("Rows", bound="Reorderable")
+Stands = TypeVar("Stands", bound="State")
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,10 @@ class Reorderable:
         """The same value with row `index[i]` at place i."""
         return replace(self, **{f.name: _reorder(getattr(self, f.name), index) for f in fields(self)})
 
+    def beside(self: Rows, *others: Rows) -> Rows:
+        """These rows, then those of the others."""
+        return replace(self, **{f.name: _beside([getattr(e, f.name) for e in (self, *others)]) for f in fields(self)})
+
 
 def _reorder(value: Any, index: Tensor) -> Any:
     if isinstance(value, Tensor):
@@ -79,6 +84,17 @@ def _reorder(value: Any, index: Tensor) -> Any:
     if isinstance(value, Reorderable):
         return value.reorder(index)
     return value
+
+
+def _beside(values: Sequence[Any]) -> Any:
+    first = values[0]
+    if isinstance(first, Tensor):
+        return torch.cat(list(values))
+    if isinstance(first, tuple):
+        return tuple(_beside(each) for each in zip(*values, strict=True))
+    if isinstance(first, Reorderable):
+        return first.beside(*values[1:])
+    return first
 
 
 @dataclass(frozen=True)
@@ -103,6 +119,16 @@ class Memory(Reorderable):
     summary: Float[Tensor, "B Z"]
     final: tuple[Recurrent, ...] = ()
     grid: tuple[int, int] | None = None
+
+    def beside(self, *others: Memory) -> Memory:
+        """The rows of all, as wide as the widest."""
+        width = max(each.mask.shape[1] for each in (self, *others))
+        return Reorderable.beside(*(each._filled(width) for each in (self, *others)))
+
+    def _filled(self, width: int) -> Memory:
+        spare = width - self.mask.shape[1]
+        keys, values = (F.pad(rows, (0, 0, 0, spare)) for rows in (self.keys, self.values))
+        return replace(self, keys=keys, values=values, mask=F.pad(self.mask, (0, spare)))
 
 
 @dataclass(frozen=True)
@@ -146,6 +172,26 @@ class Prepared(Reorderable):
             gates,
         )
 
+    def beside(self, *others: Prepared) -> Prepared:
+        """The rows of all; where keys are fewer, some that nobody may look at follow them."""
+        count = max(each.keys.shape[-2] for each in (self, *others))
+        return Reorderable.beside(*(each.filled(0, count - each.keys.shape[-2]) for each in (self, *others)))
+
+    def filled(self, before: int, after: int) -> Prepared:
+        """With so many keys more that nobody may look at, before and after these; with fewer, if below zero."""
+        if not before and not after:
+            return self
+        ends, rows = (before, after), (0, 0, before, after)
+        gates = None if self.gates is None else F.pad(self.gates, ends)
+        return Prepared(F.pad(self.keys, rows), F.pad(self.values, rows), F.pad(self.mask, ends), gates)
+
+    def looked_at(self) -> Prepared:
+        """Without the keys at both ends that no row may look at."""
+        seen = self.mask.flatten(0, -2).any(0).nonzero().squeeze(1)
+        if not len(seen):
+            return self
+        return self.filled(-int(seen[0]), int(seen[-1]) + 1 - self.mask.shape[-1])
+
 
 @dataclass(frozen=True)
 class Attended:
@@ -175,8 +221,8 @@ class Embeds(Protocol):
     width: int
     table: nn.Embedding
 
-    def vectors(self, ids: Tensor, start: int = 0) -> Tensor:
-        """The vectors of ids that stand at positions start, start + 1, ..."""
+    def vectors(self, ids: Tensor, start: int | Tensor = 0) -> Tensor:
+        """The vectors of ids that stand at positions start, start + 1, ...; each row may have a start of its own."""
 
 
 @runtime_checkable
@@ -196,9 +242,18 @@ class Attends(Protocol):
 
 @dataclass(frozen=True)
 class State(Reorderable):
-    """All that a decoder carries from step to step; each decoder adds its own fields."""
+    """All that a decoder carries from step to step; each decoder adds its own fields.
 
-    step: int
+    `step` is how many have been made. Rows that stand beside others that began later have a number each.
+    """
+
+    step: int | Int[Tensor, " B"]
+
+    def counted(self: Stands, rows: int, device: torch.device) -> Stands:
+        """The same, with a step for each of its rows: so that others may stand beside them."""
+        if isinstance(self.step, Tensor):
+            return self
+        return replace(self, step=torch.full((rows,), self.step, device=device))
 
 
 @dataclass(frozen=True)

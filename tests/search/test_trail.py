@@ -36,6 +36,7 @@ def test_the_best_of_each_sentence_and_of_equals_the_earlier():
 def test_pieces_and_weights_follow_the_back_pointers():
     """Two sentences; the winner of the first crosses over from row to row."""
     trail = Trail(record=True)
+    trail.enter(torch.arange(2))
     trail.look(looked([0.1, 0.2]))  # step 0: rows 0 and 1, one a sentence
     trail.go_on(torch.tensor([0, 0, 1]), torch.tensor([5, 6, 7]))
     trail.look(looked([0.3, 0.4, 0.5]))  # step 1: rows 0 and 1 of sentence 0, row 2 of sentence 1
@@ -44,7 +45,8 @@ def test_pieces_and_weights_follow_the_back_pointers():
     trail.look(looked([0.6, 0.7]))
     trail.finished.append(finished([0, 0], 2, [0, 1], [-1.5, -2.5]))
     trail.go_on(torch.tensor([], dtype=torch.long), torch.tensor([], dtype=torch.long))
-    (first, second), (other,) = trail.read(2, torch.tensor([[True, True], [True, False]]))
+    found = trail.read(2, torch.tensor([[True, True], [True, False]]))
+    (first, second), (other,) = found[0], found[1]
     assert (first.ids, second.ids, other.ids) == ((6, 8), (5, 9), (7,))
     assert (first.score, first.likelihood) == (-1.5, -3.0)
     assert torch.allclose(first.weights[0][0], torch.tensor([[0.1, 0.9], [0.4, 0.6], [0.6, 0.4]]))
@@ -54,8 +56,36 @@ def test_pieces_and_weights_follow_the_back_pointers():
 
 def test_nothing_is_kept_that_nobody_asked_for():
     trail = Trail(record=False)
+    trail.enter(torch.arange(1))
     trail.look((Attended(torch.zeros(1, 1, 1), lambda: 1 / 0),))
     trail.finished.append(finished([0], 0, [0], [-1.0]))
     trail.go_on(torch.tensor([], dtype=torch.long), torch.tensor([], dtype=torch.long))
-    ((found,),) = trail.read(1, torch.ones(1, 2, dtype=torch.bool))
+    (found,) = trail.read(1, torch.ones(1, 2, dtype=torch.bool))[0]
     assert (found.ids, found.weights) == ((), ())
+
+
+def test_a_sentence_that_entered_later_is_read_from_its_own_first_step():
+    """The first ends at step 1, when another begins; what was read off is forgotten."""
+    trail, real = Trail(record=True), torch.tensor([[True, True], [True, False], [True, False]])
+    trail.enter(torch.arange(2))
+    trail.look(looked([0.1, 0.2]))
+    assert trail.steps(torch.tensor([0, 1])) == 0
+    trail.go_on(torch.tensor([0, 1]), torch.tensor([5, 6]))
+    trail.look(looked([0.3, 0.4]))
+    trail.finished.append(finished([0], 1, [0], [-1.0]))
+    trail.go_on(torch.tensor([1]), torch.tensor([7]))
+    ((first,),) = trail.read(1, real[:2], alive=torch.tensor([1])).values()
+    assert (first.ids, first.weights[0].shape) == ((5,), (1, 2, 2))
+    trail.enter(torch.tensor([2]))
+    assert trail.steps(torch.tensor([1, 2])).tolist() == [2, 0]
+    trail.look(looked([0.5, 0.6]))  # step 2: the second sentence's third step, the third's first
+    trail.finished.append(finished([1], 2, [0], [-2.0]))
+    trail.go_on(torch.tensor([1]), torch.tensor([8]))
+    assert list(trail.read(1, real, alive=torch.tensor([2]))) == [1]
+    assert (trail.first, len(trail.looks), len(trail.pieces)) == (2, 1, 1), "who is alive began with step 2"
+    trail.look(looked([0.7]))
+    trail.finished.append(finished([2], 3, [0], [-3.0]))
+    trail.go_on(torch.tensor([], dtype=torch.long), torch.tensor([], dtype=torch.long))
+    (last,) = trail.read(1, real)[2]
+    assert (last.ids, last.score) == ((8,), -3.0)
+    assert torch.allclose(last.weights[0][0], torch.tensor([[0.6], [0.7]]))

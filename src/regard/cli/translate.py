@@ -44,6 +44,12 @@ def translate(
     form: Form = "text",
     max_length: Annotated[int, typer.Option(min=1, help="The most pieces an output may have.")] = 200,
     alpha: Alpha = None,
+    refill: Annotated[
+        bool,
+        typer.Option(
+            "--refill", help="Let lines in as others end: faster for long ones whose outputs may be of any length."
+        ),
+    ] = False,
     engine: EngineName = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute; else all cores.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="With ray: how many processes; else one a core.")] = None,
@@ -68,7 +74,7 @@ def translate(
     if engine != RAY and (workers or address):
         raise UsageError("--workers and --address are for a cluster.", hint="Add --engine ray, or leave them out.")
     options = Options(beam=max(beam, nbest), nbest=nbest, max_length=max_length, alpha=alpha)
-    job = Filter(model, options, alignments, form, None if engine == RAY else engine, threads)
+    job = Filter(model, options, alignments, form, None if engine == RAY else engine, threads, refill=refill)
     out = sys.stdout.buffer
     with _across(job, workers, address) if engine == RAY else _here(job) as turn:
         for written in turn(numbered(read_lines(file))):

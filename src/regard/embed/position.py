@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TypeGuard, cast
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.errors import ShapeError
 from regard.registry import part
 from regard.types import Count
+
+Start = int | Int[Tensor, " B"]
+Vectors = Float[Tensor, "count D"] | Float[Tensor, "B count D"]
 
 
 def sinusoid(start: int, count: int, width: int) -> Float[Tensor, "count width"]:
@@ -33,11 +37,12 @@ class Sinusoid(nn.Module):
         # Grows when a longer sentence comes; not saved, since it can always be made again.
         self.register_buffer("table", sinusoid(0, 256, width), persistent=False)
 
-    def forward(self, start: int, count: int) -> Float[Tensor, "count D"]:
-        """The vectors of positions start .. start + count - 1."""
-        if start + count > self.table.shape[0]:
-            self.table = sinusoid(0, 2 * (start + count), self.width).to(self.table)
-        return self.table[start : start + count]
+    def forward(self, start: Start, count: int) -> Vectors:
+        """The vectors of positions start .. start + count - 1; with many starts, those of each."""
+        longest = _last(start) + count
+        if longest > self.table.shape[0]:
+            self.table = sinusoid(0, 2 * longest, self.width).to(self.table)
+        return _from(self.table, start, count)
 
 
 @part("position", "learned")
@@ -52,12 +57,27 @@ class Learned(nn.Module):
         super().__init__()
         self.table = nn.Parameter(torch.randn(longest, width) * 0.02)
 
-    def forward(self, start: int, count: int) -> Float[Tensor, "count D"]:
-        """The vectors of positions start .. start + count - 1."""
-        longest = self.table.shape[0]
-        if start + count > longest:
+    def forward(self, start: Start, count: int) -> Vectors:
+        """The vectors of positions start .. start + count - 1; with many starts, those of each."""
+        longest, asked = self.table.shape[0], _last(start) + count
+        if asked > longest:
             raise ShapeError(
-                f"learned positions end at {longest}; the sequence has {start + count}.",
-                hint=f'Write longest = {start + count} or more in its table, or part = "sinusoid".',
+                f"learned positions end at {longest}; the sequence has {asked}.",
+                hint=f'Write longest = {asked} or more in its table, or part = "sinusoid".',
             )
-        return self.table[start : start + count]
+        return _from(self.table, start, count)
+
+
+def _last(start: Start) -> int:
+    """The last of many starts. One alone stays what it is: in a graph that is traced it may be no number yet."""
+    return int(start.max()) if _are_many(start) else cast(int, start)
+
+
+def _from(table: Float[Tensor, "L D"], start: Start, count: int) -> Vectors:
+    if _are_many(start):
+        return table[start.unsqueeze(-1) + torch.arange(count, device=start.device)]
+    return table[start : start + count]
+
+
+def _are_many(start: Start) -> TypeGuard[Tensor]:
+    return isinstance(start, Tensor) and start.dim() > 0

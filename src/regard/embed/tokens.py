@@ -44,8 +44,8 @@ class Tokens(nn.Module):
         self.table.weight.data[0] = 0
         self.position = None if position is None else position(width)
 
-    def vectors(self, ids: Int[Tensor, "B S"], start: int = 0) -> Float[Tensor, "B S D"]:
-        """The vectors of ids that stand at positions start, start + 1, ..."""
+    def vectors(self, ids: Int[Tensor, "B S"], start: int | Int[Tensor, " B"] = 0) -> Float[Tensor, "B S D"]:
+        """The vectors of ids that stand at positions start, start + 1, ...; each row may have a start of its own."""
         found = self.table(ids) * self.factor
         if self.position is not None:
             found = found + self.position(start, ids.shape[1])

@@ -38,8 +38,18 @@ class Engine(Protocol):
 
     lanes: int
 
-    def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
-        """The best outputs of each sentence, best first; `record` keeps what they looked at."""
+    @property
+    def refills(self) -> bool:
+        """Does a search of many sentences let them in as others leave, so that it wants many at once?"""
+        ...
+
+    def search(
+        self, source: Padded, options: Options, *, record: bool, tokens: int | None = None
+    ) -> list[list[Hypothesis]]:
+        """The best outputs of each sentence, best first; `record` keeps what they looked at.
+
+        `tokens` is how many padded positions may be at work at a time, where the engine refills.
+        """
         ...
 
     def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:

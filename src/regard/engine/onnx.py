@@ -152,7 +152,7 @@ class Writer(nn.Module):
         """One piece further."""
         if not isinstance(state, Carried):
             raise TypeError(f"an exported decoder steps from its own state, not from {type(state).__name__}")
-        _check_room("target", state.step + 1, self.longest)
+        _check_room("target", int(state.step) + 1, self.longest)
         carried = dict(zip(self.names, state.tensors, strict=True))
         found = dict(
             zip(

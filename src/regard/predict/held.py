@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -32,11 +33,22 @@ class Held(Reorderable):
     together: bool = False
     owner: Int[Tensor, " N"] | None = None
 
+    def __len__(self) -> int:
+        return len(self._owners)
+
     def reorder(self, index: Int[Tensor, " N"]) -> Held:
         """The same memory with row `index[i]` at place i; the keys stay where they are, if they may."""
         if not self.together:
             return Held(tuple(layer.reorder(index) for layer in self.layers))
         return Held(self.layers, True, index if self.owner is None else self.owner[index])._packed()
+
+    def beside(self, *others: Held) -> Held:
+        """The sentences of all, without what none of their rows may look at; for rows that look together."""
+        parts = (self, *others)
+        before = [0, *accumulate(len(part.layers[0].keys) for part in parts)]
+        owner = torch.cat([part._owners + count for part, count in zip(parts, before, strict=False)])
+        layers = zip(*(part.layers for part in parts), strict=True)
+        return Held(tuple(first.beside(*more).looked_at() for first, *more in layers), True, owner)
 
     def look(
         self,
@@ -44,7 +56,7 @@ class Held(Reorderable):
         attend: Attends,
         query: Float[Tensor, "N Q D"],
         *,
-        start: int,
+        start: int | None,
         real: Bool[Tensor, "N Q"] | None,
     ) -> Attended:
         """Every row looks at its own sentence."""
@@ -55,7 +67,7 @@ class Held(Reorderable):
             return attend(query, prepared.reorder(self.owner), start=start, real=real)
         return self._side_by_side(attend, query, prepared, start)
 
-    def _side_by_side(self, attend: Attends, query: Tensor, prepared: Prepared, start: int) -> Attended:
+    def _side_by_side(self, attend: Attends, query: Tensor, prepared: Prepared, start: int | None) -> Attended:
         seat, places = self._seats
         table = query[:, 0]
         if seat is not None:
@@ -78,7 +90,7 @@ class Held(Reorderable):
 
         All rows of one sentence alone are its line as they stand: no seats.
         """
-        owner = self.owner if self.owner is not None else torch.arange(len(self.layers[0].keys))
+        owner = self._owners
         if len(self.layers[0].keys) == 1:
             return None, len(owner)
         counts = owner.bincount(minlength=len(self.layers[0].keys))
@@ -88,6 +100,11 @@ class Held(Reorderable):
         rank = torch.empty_like(owner)
         rank[order] = torch.arange(len(owner), device=owner.device) - before[owner[order]]
         return owner * places + rank, places
+
+    @property
+    def _owners(self) -> Int[Tensor, " N"]:
+        keys = self.layers[0].keys
+        return torch.arange(len(keys), device=keys.device) if self.owner is None else self.owner
 
     def _packed(self) -> Held:
         """Without the sentences that nobody looks at any more, once they are many."""
@@ -103,6 +120,10 @@ class Held(Reorderable):
 
 def held(layers: Iterable[Prepared], *attends: Attends) -> Held:
     """What these attentions prepared, to be looked at together where none of them minds a query's place."""
+    return Held(tuple(layers), not minds("follows", *attends))
+
+
+def minds(what: str, *attends: Attends) -> bool:
+    """Does any part of these attentions say of itself that it `follows` the query, or is `positional`?"""
     parts = (part for attend in attends if isinstance(attend, nn.Module) for part in attend.modules())
-    placed = any(getattr(part, "follows", False) for part in parts)
-    return Held(tuple(layers), not placed)
+    return any(getattr(part, what, False) for part in parts)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from regard.drop import drop
 from regard.errors import UsageError
-from regard.predict.held import Held, held
+from regard.predict.held import Held, held, minds
 from regard.predict.words import taught
 from regard.registry import Maker
 from regard.types import (
@@ -62,6 +62,11 @@ class RecurrentDecoder(nn.Module):
     readout: nn.Module
     attend: Attends | None
     dropout: float
+
+    @property
+    def refills(self) -> bool:
+        """May rows stand side by side that began at different steps? Not if where a query stands matters."""
+        return self.attend is None or not minds("follows", self.attend)
 
     def begin(self, memory: Memory, state: RecurrentState) -> RecurrentState:
         """The first state; a wiring that feeds something adds it here."""
@@ -109,7 +114,8 @@ class RecurrentDecoder(nn.Module):
         if self.attend is None or state.memory is None:
             raise TypeError(f"{type(self).__name__} has nothing to attend with")
         marks = None if real is None else real.unsqueeze(1)
-        return state.memory.look(0, self.attend, query.unsqueeze(1), start=state.step, real=marks)
+        start = None if isinstance(state.step, Tensor) else state.step  # no look that minds it has rows of many steps
+        return state.memory.look(0, self.attend, query.unsqueeze(1), start=start, real=marks)
 
     def climb(self, projected: Float[Tensor, "B G"], layers: tuple[Recurrent, ...]) -> tuple[Recurrent, ...]:
         """One step of stacked cells; `projected` is the first layer's projected input."""

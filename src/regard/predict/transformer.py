@@ -6,8 +6,8 @@ kept apart from the future here, by a mask, whatever scope the self-attention ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -17,12 +17,25 @@ from torch import Tensor, nn
 
 from regard import masks
 from regard.errors import UsageError
-from regard.predict.held import Held, held
+from regard.predict.held import Held, held, minds
 from regard.predict.recurrent import required
 from regard.predict.words import taught
 from regard.registry import Maker, maker, part
 from regard.sublayers import FeedForward, Norm, Residual
-from regard.types import Attended, Count, Memory, Modules, Padded, Prepared, Share, State, Stepped, Taught, Widths
+from regard.types import (
+    Attended,
+    Count,
+    Memory,
+    Modules,
+    Padded,
+    Prepared,
+    Reorderable,
+    Share,
+    State,
+    Stepped,
+    Taught,
+    Widths,
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +44,35 @@ class TransformerState(State):
 
     memory: Held
     past: tuple[Prepared, ...] = ()
+
+    def reorder(self, index: Int[Tensor, " N"]) -> TransformerState:
+        """Row `index[i]` at place i. Of rows that began at different steps no more past is kept than the oldest has."""
+        after = super().reorder(index)
+        if isinstance(after.step, Tensor) and len(index) and self.past:
+            spare = self.past[0].keys.shape[-2] - int(after.step.max())
+            return replace(after, past=tuple(layer.filled(-spare, 0) for layer in after.past))
+        return after
+
+    def beside(self, *others: TransformerState) -> TransformerState:
+        """The rows of all. Their pasts end together: who was not there so long ago has keys that nobody may look at."""
+        states = (self, *others)
+        past = next((state.past for state in states if state.past), ())
+        pasts = [state.past or tuple(_unseen(layer, len(state.memory)) for layer in past) for state in states]
+        return Reorderable.beside(*(replace(s, past=p) for s, p in zip(states, _ending_together(pasts), strict=True)))
+
+
+def _unseen(layer: Prepared, rows: int) -> Prepared:
+    """For each of so many rows a key that nobody may look at."""
+    one = layer.filled(1 - layer.keys.shape[-2], 0).reorder(layer.keys.new_zeros(rows, dtype=torch.long))
+    return replace(one, mask=torch.zeros_like(one.mask))
+
+
+def _ending_together(pasts: Sequence[tuple[Prepared, ...]]) -> Iterator[tuple[Prepared, ...]]:
+    """All with as many keys; the first of them are those that the oldest row may look at."""
+    short = [tuple(layer.looked_at() for layer in past) for past in pasts]
+    count = max((layer.keys.shape[-2] for past in short for layer in past), default=0)
+    for past in short:
+        yield tuple(layer.filled(count - layer.keys.shape[-2], 0) for layer in past)
 
 
 class DecoderLayer(nn.Module):
@@ -127,6 +169,13 @@ class TransformerDecoder(nn.Module):
         )
         self.last = nn.LayerNorm(width) if norm == "before" else nn.Identity()
         self.readout = readout(width, self.embed)
+
+    @property
+    def refills(self) -> bool:
+        """May rows stand side by side that began at different steps? Not if it matters where a query or its past is."""
+        selves = [layer.self_attend for layer in self.layers]
+        minded = [("follows", [layer.attend for layer in self.layers]), ("follows", selves), ("positional", selves)]
+        return not any(minds(what, *attends) for what, attends in minded)
 
     def start(self, memory: Memory) -> TransformerState:
         """Prepare the memory for every layer, once."""

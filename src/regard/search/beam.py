@@ -6,7 +6,7 @@ whatever the penalties. A hypothesis is given up as soon as nothing it can becom
 a likelihood only falls and a coverage penalty is never positive, so likelihood / lp(longest output) is a bound.
 What is given up could have pushed aside only what is likewise hopeless, so that giving up never changes a result.
 
-Letters: N rows, B sentences, V vocabulary, K beam, F finished outputs, M rows picked.
+Letters: N rows, B sentences, L sentences that have rows, V vocabulary, K beam, F finished outputs, M rows picked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from regard.model import Model
 from regard.search.loop import Strategy, search
 from regard.search.options import Options
 from regard.search.penalty import length_penalty
-from regard.search.rows import Picked, Rows
+from regard.search.rows import Picked, Rows, Step
 from regard.search.rules import NEVER
 from regard.search.trail import Finished, Hypothesis, place_in_group
 from regard.types import Grid, Padded
@@ -36,14 +36,20 @@ def beam_search(
     start: int,
     end: int,
     record: bool = False,
+    tokens: int | None = None,
 ) -> list[list[Hypothesis]]:
-    """The best outputs of each sentence, best first; `record` keeps what they looked at."""
+    """The best outputs of each sentence, best first; `record` keeps what they looked at.
+
+    With `tokens`, no more than so many padded source positions are searched for at a time.
+    """
     options = options or Options()
-    return search(model, source, options, Beam(options), start=start, end=end, record=record)
+    return search(model, source, options, Beam(options), start=start, end=end, record=record, tokens=tokens)
 
 
 class Beam(Strategy):
     """The likeliest continuations of each sentence's rows."""
+
+    refills = True
 
     def __init__(self, options: Options) -> None:
         self.options, self.nbest = options, options.nbest
@@ -54,15 +60,22 @@ class Beam(Strategy):
         self.room = torch.full_like(limits, self.options.beam)
         self.board = self.longest.new_full((len(limits), self.nbest), NEVER)
 
-    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> Picked:
+    def begin_more(self, limits: Int[Tensor, " B"]) -> None:
+        """The same for others, who stand after those who are there."""
+        there = self.longest, self.room, self.board
+        self.begin(limits)
+        now = self.longest, self.room, self.board
+        self.longest, self.room, self.board = (torch.cat(both) for both in zip(there, now, strict=True))
+
+    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> Picked:
         """As many of the likeliest continuations of each sentence as there is room for."""
         # What is among the best of a sentence is among the best of its row: two small searches for one large.
         width = min(int(self.room[rows.owner].max()), chances.shape[1])
         best, pieces = largest(chances, width)
-        totals, first = _side_by_side(rows, rows.likelihood.unsqueeze(1) + best, len(self.room))
+        totals, owner, first = _side_by_side(rows, rows.likelihood.unsqueeze(1) + best)
         values, places = totals.topk(min(self.options.beam, totals.shape[1]))
         rank = torch.arange(values.shape[1], device=values.device)
-        sentence, chosen = ((rank < self.room.unsqueeze(1)) & (values > NEVER)).nonzero(as_tuple=True)
+        sentence, chosen = ((rank < self.room[owner].unsqueeze(1)) & (values > NEVER)).nonzero(as_tuple=True)
         place = places[sentence, chosen]
         row = first[sentence] + place.div(width, rounding_mode="floor")
         return Picked(row, pieces[row, place % width], best[row, place % width])
@@ -70,10 +83,11 @@ class Beam(Strategy):
     def hopeful(self, finished: Finished, rows: Rows) -> Bool[Tensor, " N"]:
         """Put what has finished on the board; rows that cannot beat the worst on a full board have no hope."""
         if len(finished.owner):
-            self.room = self.room - torch.bincount(finished.owner, minlength=len(self.room))
-            scores = self.board.new_full((len(self.room), self.options.beam), NEVER)
-            scores[finished.owner, place_in_group(finished.owner)] = finished.score
-            self.board = torch.cat((self.board, scores), 1).topk(self.nbest).values
+            owner, line, counts = finished.owner.unique_consecutive(return_inverse=True, return_counts=True)
+            self.room[owner] -= counts
+            scores = self.board.new_full((len(owner), self.options.beam), NEVER)
+            scores[line, place_in_group(finished.owner)] = finished.score
+            self.board[owner] = torch.cat((self.board[owner], scores), 1).topk(self.nbest).values
         return rows.likelihood / self.longest[rows.owner] > self.board[rows.owner, -1]
 
 
@@ -97,11 +111,12 @@ def largest(numbers: Float[Tensor, "N V"], count: int) -> tuple[Float[Tensor, "N
 
 
 def _side_by_side(
-    rows: Rows, totals: Float[Tensor, "N K"], sentences: int
-) -> tuple[Float[Tensor, "B R"], Int[Tensor, " B"]]:
-    """The continuations of each sentence in one line, and the number of its first row."""
-    place = place_in_group(rows.owner)
-    lines = totals.new_full((sentences, int(place.max()) + 1, totals.shape[1]), NEVER)
-    lines[rows.owner, place] = totals
-    first = torch.searchsorted(rows.owner, torch.arange(sentences, device=rows.owner.device))
-    return lines.flatten(1), first
+    rows: Rows, totals: Float[Tensor, "N K"]
+) -> tuple[Float[Tensor, "L R"], Int[Tensor, " L"], Int[Tensor, " L"]]:
+    """The continuations of each sentence that has rows in one line, whose it is, and the number of its first row."""
+    owner, line, counts = rows.owner.unique_consecutive(return_inverse=True, return_counts=True)
+    first = counts.cumsum(0) - counts
+    place = torch.arange(len(rows), device=line.device) - first[line]
+    lines = totals.new_full((len(owner), int(counts.max()), totals.shape[1]), NEVER)
+    lines[line, place] = totals
+    return lines.flatten(1), owner, first

@@ -9,7 +9,7 @@ from torch import Tensor
 from regard.model import Model
 from regard.search.loop import Strategy, search
 from regard.search.options import Options
-from regard.search.rows import Picked, Rows
+from regard.search.rows import Picked, Rows, Step
 from regard.search.trail import Hypothesis
 from regard.types import Grid, Padded
 
@@ -31,7 +31,9 @@ def greedy_search(
 class Greedy(Strategy):
     """Every row goes on with its likeliest piece."""
 
-    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> Picked:
+    refills = True
+
+    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> Picked:
         """The best piece of each row."""
         best, piece = chances.max(-1)
         return Picked(torch.arange(len(rows), device=piece.device), piece, best)

@@ -11,33 +11,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from regard.errors import UsageError
+from regard.listen import Looked, heard
 from regard.model import Model
 from regard.search.options import Options
 from regard.search.penalty import looked_at, ranks
+from regard.search.queue import Queue
 from regard.search.reading import read_by_length
-from regard.search.rows import Picked, Rows, first_rows
+from regard.search.rows import Picked, Rows, Step, first_rows
 from regard.search.rules import Rules, log_probabilities
 from regard.search.trail import Finished, Hypothesis, Trail
-from regard.search.words import words_of
+from regard.search.words import Words, words_of
 from regard.types import Grid, Memory, Padded, State
 
 
 class Strategy:
-    """How rows go on. `copies` is how often each sentence is searched for; `nbest` how many outputs are kept."""
+    """How rows go on. `copies` is how often each sentence is searched for; `nbest` how many outputs are kept.
+
+    `step` is how many pieces have been written: one number for all rows, or one for each where some began later. A
+    strategy under which sentences may enter while others are at it (`refills`) gets ready for them in `begin_more`.
+    """
 
     copies = 1
     nbest = 1
+    refills = False
 
     def begin(self, limits: Int[Tensor, " B"]) -> None:
         """Get ready, before the first step, for outputs (those of copies too) of at most so many pieces."""
 
-    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> Picked:
+    def begin_more(self, limits: Int[Tensor, " B"]) -> None:
+        """Get ready for sentences that enter later."""
+
+    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> Picked:
         """Which rows go on, each with which piece; -inf marks what may not be written."""
         raise TypeError(f"{type(self).__name__} does not say how it picks")
 
@@ -79,67 +91,119 @@ def search(
     start: int,
     end: int,
     record: bool,
+    tokens: int | None = None,
 ) -> list[list[Hypothesis]]:
-    """The outputs of each sentence, best first; of a sentence with copies, those of each copy in turn."""
-    if not source.data.shape[0]:
-        return []
+    """The outputs of each sentence, best first; of a sentence with copies, those of each copy in turn.
+
+    With `tokens`, texts are searched for longest first, at most so many padded positions at a time; where the model
+    and what is asked allow it, others enter as places become free.
+    """
+    queue = Queue(source, options, tokens)
+    found: list[list[Hypothesis]] = []
     with in_use(model):
-        running = Running(model, source, options, strategy, end=end, record=record)
-        running.until_all_have_ended(start)
-        return running.trail.read(strategy.nbest, running.real)
+        while len(queue):
+            found += Running(model, queue, strategy, start=start, end=end, record=record).outputs()
+    place = queue.order.repeat_interleave(strategy.copies).argsort(stable=True)
+    return [found[each] for each in place.tolist()]
+
+
+@dataclass(frozen=True)
+class Entered:
+    """Sentences that have just entered: what they may write, the state that they begin with, what of them is real."""
+
+    rules: Rules
+    words: Words
+    state: State
+    real: Bool[Tensor, "B S"]
 
 
 class Running:
-    """One search under way."""
+    """One search under way. Its sentences, and their copies, are numbered (`owner`) as they enter."""
 
-    def __init__(
-        self, model: Model, source: Padded | Grid, options: Options, strategy: Strategy, *, end: int, record: bool
-    ) -> None:
-        self.options, self.strategy = options, strategy
+    def __init__(self, model: Model, queue: Queue, strategy: Strategy, *, start: int, end: int, record: bool) -> None:
+        self.model, self.queue, self.options, self.strategy = model, queue, queue.options, strategy
+        self.start, self.end, self.before = start, end, queue.entered
         self.trail = Trail(record)
-        memory = read(model, source)
-        copies = torch.arange(len(memory.mask), device=memory.mask.device).repeat_interleave(strategy.copies)
-        rules = Rules(options, memory.mask.sum(1), size=model.sizes[1], end=end)
-        words = words_of(model, source, options.shortlist, rules)
-        self.rules, self.words = words.placed(rules).reorder(copies), words.reorder(copies)
-        self.state: State = _follow(model.predict.start(memory), copies, len(memory.mask))
-        self.real: Bool[Tensor, "B S"] = memory.mask[copies]
+        first = self._enter(queue.places())
+        self.rules, self.words, self.state, self.real = first.rules, first.words, first.state, first.real
+        self.rows = self._first_rows(0)
+        self.token = self.rows.piece
+        self.trail.enter(self.rows.owner)
         strategy.begin(self.rules.limits)
+        self.refills = bool(len(queue)) and self._refills()
 
-    def until_all_have_ended(self, start: int) -> None:
+    def outputs(self) -> list[list[Hypothesis]]:
         """Step until no row is left."""
-        rows = first_rows(len(self.real), start, remember=self.options.no_repeat > 0, device=self.real.device)
-        self.token = rows.piece
-        step = 0
-        while len(rows):
-            rows = self.advance(rows, step)
-            step += 1
+        found: dict[int, list[Hypothesis]] = {}
+        while len(self.rows):
+            self.advance()
+            if self.refills and len(self.queue) and len(self.rows):
+                alive = self.rows.owner.unique_consecutive()
+                if more := self.queue.wanted(self.before + int(alive[0]), len(alive)):
+                    found |= self.trail.read(self.strategy.nbest, self.real, alive)
+                    self.refill(more)
+        found |= self.trail.read(self.strategy.nbest, self.real)
+        return [found[owner] for owner in range(len(self.real))]
 
-    def advance(self, rows: Rows, step: int) -> Rows:
-        """One step for all rows: the rows that go on."""
+    def advance(self) -> None:
+        """One step for all rows."""
+        rows = self.rows
         stepped = self.words.model.step(self.token, self.state)
         self.trail.look(stepped.looked)
         if self.options.beta:
             rows = rows.cover(looked_at(stepped.looked))
         chances = log_probabilities(self.words.own(stepped.logits, rows.owner))
+        step = self.trail.steps(rows.owner)
         self.rules(chances, rows, step)
         picked = self.strategy.pick(chances, rows, step)
         after = rows.follow(picked)
         ended = picked.piece == self.rules.end
-        finished = self._finish(after.reorder(_places(ended)), picked.row[ended], step)
+        finished = self._finish(after.reorder(_places(ended)), picked.row[ended])
         going = _places(~ended)
         going = going[self.strategy.hopeful(finished, after.reorder(going))]
         parent = picked.row[going]
-        onward = after.reorder(going)
-        self.token = self.words.ids(onward.piece, onward.owner)
-        self.trail.go_on(parent, self.token)
         self.state = _follow(stepped.state, parent, len(rows))
-        return onward
+        self.rows = after.reorder(going)
+        self.token = self.words.ids(self.rows.piece, self.rows.owner)
+        self.trail.go_on(parent, self.token)
 
-    def _finish(self, ended: Rows, row: Int[Tensor, " F"], step: int) -> Finished:
+    def refill(self, count: int) -> None:
+        """The next so many sentences begin, beside the rows that go on."""
+        more, inside, device = self._enter(count), len(self.real), self.real.device
+        state = more.state.counted(count, device)
+        self.state = self.state.counted(len(self.rows), device).beside(state)
+        self.rules = self.rules.beside(more.rules)
+        self.real = pad_sequence([*self.real, *more.real], batch_first=True)
+        new = self._first_rows(inside)
+        self.rows, self.token = self.rows.beside(new), torch.cat((self.token, new.piece))
+        self.trail.enter(new.owner)
+        self.strategy.begin_more(more.rules.limits)
+
+    def _enter(self, count: int) -> Entered:
+        source, options = self.queue.take(count)
+        memory = read(self.model, source)
+        copies = torch.arange(len(memory.mask), device=memory.mask.device).repeat_interleave(self.strategy.copies)
+        rules = Rules(options, memory.mask.sum(1), size=self.model.sizes[1], end=self.end)
+        words = words_of(self.model, source, options.shortlist, rules)
+        state = _follow(self.model.predict.start(memory), copies, len(memory.mask))
+        return Entered(words.placed(rules).reorder(copies), words.reorder(copies), state, memory.mask[copies])
+
+    def _first_rows(self, inside: int) -> Rows:
+        rows = first_rows(
+            len(self.real) - inside, self.start, remember=self.options.no_repeat > 0, device=self.real.device
+        )
+        return replace(rows, owner=rows.owner + inside)
+
+    def _refills(self) -> bool:
+        """May sentences enter while others are at it? Not where rows keep what has the length of their own past."""
+        plain = not (self.options.beta or self.options.no_repeat or self.options.shortlist) and not heard(Looked)
+        return plain and self.strategy.refills and getattr(self.model.predict, "refills", False)
+
+    def _finish(self, ended: Rows, row: Int[Tensor, " F"]) -> Finished:
         """Score the outputs that have just ended, and keep them."""
-        steps = torch.full_like(row, step)
-        score = ranks(ended.likelihood, steps + 1, self.options, ended.covered, self.real[ended.owner])
+        steps = torch.full_like(row, self.trail.step)
+        length = 1 + self.trail.steps(ended.owner) + torch.zeros_like(row)
+        score = ranks(ended.likelihood, length, self.options, ended.covered, self.real[ended.owner])
         finished = Finished(ended.owner, steps, row, ended.likelihood, score)
         self.trail.finished.append(finished)
         return finished

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from regard.types import Reorderable
 
+Step = int | Int[Tensor, " N"]  # how many pieces all rows have written, or each of them
+
 
 @dataclass(frozen=True)
 class Picked:

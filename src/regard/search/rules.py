@@ -14,10 +14,11 @@ from copy import copy
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional as F
 
 from regard.errors import ModelError, UsageError
 from regard.search.options import Options
-from regard.search.rows import Rows
+from regard.search.rows import Rows, Step
 
 # What a piece of probability zero counts where it has to be written: a finite number, so that the outputs that
 # hold it can still be told apart.
@@ -62,13 +63,20 @@ class Rules:
         other.prefix, other.limits = self.prefix[index], self.limits[index]
         return other
 
+    def beside(self, other: Rules) -> Rules:
+        """The same rules for these sentences and those of the other."""
+        more, width = copy(self), max(self.prefix.shape[1], other.prefix.shape[1])
+        tables = [F.pad(each.prefix, (0, width - each.prefix.shape[1]), value=FREE) for each in (self, other)]
+        more.prefix, more.limits = torch.cat(tables), torch.cat((self.limits, other.limits))
+        return more
+
     def renamed(self, *, end: int, avoid: Int[Tensor, " A"], prefix: Int[Tensor, "B P"]) -> Rules:
         """The same rules where pieces go by other numbers."""
         other = copy(self)
         other.end, other.avoid, other.prefix = end, avoid, prefix
         return other
 
-    def __call__(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> None:
+    def __call__(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> None:
         """Forbid in place what no hypothesis may write at this step; each row keeps at least one piece."""
         forced = self.forced(rows.owner, step)
         only = forced.masked_fill(forced == FREE, self.end)  # a row that may write nothing else may end
@@ -80,18 +88,18 @@ class Rules:
             chances[narrow] = NEVER
             chances[narrow, only[narrow]] = chance[narrow]
 
-    def forced(self, owner: Int[Tensor, " N"], step: int) -> Int[Tensor, " N"]:
+    def forced(self, owner: Int[Tensor, " N"], step: Step) -> Int[Tensor, " N"]:
         """The only piece that a row may write now: of its prefix, or the end at its limit; else FREE."""
-        wanted = torch.full_like(owner, FREE)
-        if step < self.prefix.shape[1]:
-            wanted = self.prefix[owner, step]
+        wanted, last, now = torch.full_like(owner, FREE), self.prefix.shape[1] - 1, torch.as_tensor(step)
+        if last >= 0:
+            wanted = self.prefix[owner, now.clamp(max=last)].masked_fill(now > last, FREE)
         return wanted.masked_fill(self.limits[owner] <= step, self.end)
 
-    def _forbid(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> bool:
+    def _forbid(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> bool:
         """Forbid single pieces; was there anything to forbid?"""
-        early = step < self.options.min_length
+        early = bool(self.options.min_length)
         if early:
-            chances[:, self.end] = NEVER
+            chances[:, self.end].masked_fill_(torch.as_tensor(step) < self.options.min_length, NEVER)
         if len(self.avoid):
             chances[:, self.avoid] = NEVER
         if rows.written is not None:

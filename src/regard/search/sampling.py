@@ -15,7 +15,7 @@ from regard.errors import UsageError
 from regard.model import Model
 from regard.search.loop import Strategy, search
 from regard.search.options import Number, Options, at_least
-from regard.search.rows import Picked, Rows
+from regard.search.rows import Picked, Rows, Step
 from regard.search.trail import Hypothesis
 from regard.types import Grid, Padded
 
@@ -77,7 +77,7 @@ class Draw(Strategy):
         shape = (len(limits), self.options.max_length + 1)
         self.dice = torch.rand(shape, generator=self.generator).to(limits.device)
 
-    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: int) -> Picked:
+    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> Picked:
         """A piece for each row."""
         shares, pieces = shortlist(chances, self.sampling)
         place = draw(shares, self.dice[rows.owner, step])

@@ -74,7 +74,9 @@ class _Asked:
 
 
 class CTranslate2:
-    """An exported model."""
+    """An exported model. It is given batches; what it makes of them inside is its own affair."""
+
+    refills = False
 
     def __init__(self, backend: ctranslate2.Translator, manifest: Manifest, names: tuple[list[str], list[str]]) -> None:
         self.backend, self.manifest = backend, manifest
@@ -84,7 +86,9 @@ class CTranslate2:
         # worker is left with one call, so that one thread stays one.
         self.lanes = backend.num_translators + 1 if backend.num_translators > 1 else 1
 
-    def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
+    def search(
+        self, source: Padded, options: Options, *, record: bool, tokens: int | None = None
+    ) -> list[list[Hypothesis]]:
         """Its beam search, ranked as ours; `record` keeps the mean of the heads that align."""
         if not len(source.mask):
             return []

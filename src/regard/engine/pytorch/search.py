@@ -21,10 +21,17 @@ class Searched:
     def __init__(self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1) -> None:
         self.model, self.shortlist, self.lanes = model, shortlist, lanes
 
-    def search(self, source: Padded, options: Options, *, record: bool) -> list[list[Hypothesis]]:
+    @property
+    def refills(self) -> bool:
+        """The readout is narrowed to what a batch may write, so that with a shortlist nobody enters later."""
+        return self.shortlist is None and getattr(self.model.predict, "refills", False)
+
+    def search(
+        self, source: Padded, options: Options, *, record: bool, tokens: int | None = None
+    ) -> list[list[Hypothesis]]:
         """Beam search."""
         chosen = options if self.shortlist is None else replace(options, shortlist=self.shortlist)
-        return beam_search(self.model, source, chosen, start=START, end=END, record=record)
+        return beam_search(self.model, source, chosen, start=START, end=END, record=record, tokens=tokens)
 
     def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
         """The model is made to write the targets; all pieces are scored."""
