@@ -25,6 +25,7 @@ import latency
 import measure
 import nearest
 import ours
+import refill
 import scale
 import setting
 import train
@@ -124,6 +125,26 @@ def test_single_sentences_are_timed_one_by_one(tiny):
     done = work()
     assert done["done"] == len(done["times"]) == 5
     assert min(done["times"]) > 0
+
+
+@pytest.mark.parametrize("uneven", [[], ["--uneven"]], ids=["as it ends", "uneven"])
+@pytest.mark.parametrize("shape", ["rnn", "transformer"])
+def test_refilled_and_batch_after_batch_write_the_same(tiny, shape, uneven, monkeypatch, tmp_path, capsys):
+    given = ["--model", str(setting.untrained(shape, tiny)), "--data", tiny, "--tokens", "64", "--beams", "2"]
+    figures = ["--rounds", "1", "--sentences", "12", "--json", str(tmp_path / "refill.json")]
+    monkeypatch.setattr(sys, "argv", ["refill.py", *given, *figures, *uneven])
+    refill.main()
+    (row,) = json.loads((tmp_path / "refill.json").read_text())
+    assert row["same"] == row["of"] == (4 if uneven else 12)
+    assert "| 64 | 2 |" in capsys.readouterr().out
+
+
+def test_uneven_outputs_are_as_long_as_was_drawn():
+    lengths = torch.tensor([7, 3, 7, 90])
+    limits = refill.Uneven(min_length=200).limits(lengths)
+    assert limits[0] == limits[2]
+    assert len(set(limits.tolist())) > 1
+    assert bool(((limits >= refill.LEAST) & (limits < refill.MOST)).all())
 
 
 def test_peers_get_the_same_pieces_as_words(tiny):

@@ -2,6 +2,8 @@
 
 options     what may be asked for
 loop        step, apply the rules, pick, part with what has ended
+queue       the sentences that wait for a place
+reading     sources of like length are read together
 rows        the hypotheses still being written
 rules       what may be written next: lengths, prefixes, repeats
 shortlist   the few pieces that a source may lead to
