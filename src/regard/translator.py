@@ -52,6 +52,7 @@ class Translation:
 
 
 NOTHING = Translation("", 0.0, 0.0, (), None)  # what an empty line is translated to
+FEWEST = 16  # rows of a batch before its rows are shared out among lanes
 POOL = 32  # times as many positions as are at work may wait in a search that takes them in as there is room
 SILENT = (PAD, START, UNKNOWN)  # pieces that have no text, and are never written
 
@@ -153,7 +154,7 @@ class Translator:
 
         lanes = 1 if heard(Looked) else self.engine.lanes  # who watches, watches this thread
         lengths = [len(each) for each in pieces]
-        batches = _pools(lengths, tokens, lanes) if refill else _batches(lengths, tokens)
+        batches = _pools(lengths, tokens, lanes) if refill else _batches(lengths, tokens, lanes)
         _in_lanes(fill, list(batches), lanes)
         return found
 
@@ -322,20 +323,27 @@ def _in_lanes(work: Callable[[list[int]], None], batches: Sequence[list[int]], l
 
 def _pools(lengths: Sequence[int], tokens: int, lanes: int) -> Iterator[list[int]]:
     """Rows for searches that take in what waits as there is room: as many searches as lanes, all with like lengths."""
-    rows = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     rounds = 1 + sum(lengths) // (POOL * tokens * lanes)
-    for first in range(rounds * lanes):
-        if pool := rows[first :: rounds * lanes]:
-            yield pool
+    return _dealt(sorted(range(len(lengths)), key=lambda row: -lengths[row]), rounds * lanes)
 
 
-def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Rows of like length together, longest first, at most `tokens` padded positions (or one row) at a time."""
+def _batches(lengths: Sequence[int], tokens: int, lanes: int = 1) -> Iterator[list[int]]:
+    """Rows of like length together, longest first, at most `tokens` padded positions (or one row) at a time.
+
+    They are dealt out to as many batches as lanes, so that all lanes have as much to do and end together; but not a few
+    that are one batch by themselves.
+    """
     rows: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
-        if rows and (len(rows) + 1) * (lengths[rows[0]] + 1) > tokens:
-            yield rows
+        if rows and (len(rows) // lanes + 1) * (lengths[rows[0]] + 1) > tokens:
+            yield from _dealt(rows, lanes)
             rows = []
         rows.append(row)
     if rows:
-        yield rows
+        fits = len(rows) * (lengths[rows[0]] + 1) <= tokens
+        yield from _dealt(rows, max(1, min(lanes, len(rows) // FEWEST)) if fits else lanes)
+
+
+def _dealt(rows: list[int], hands: int) -> Iterator[list[int]]:
+    """The rows, one to each hand in turn."""
+    yield from filter(None, (rows[hand::hands] for hand in range(hands)))
