@@ -64,7 +64,7 @@ def read_more(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 def job_of(work: str, asked: argparse.Namespace) -> Job:
     """What holds for every side."""
-    size = {"sizes": [4, 8], "trial": 4} if asked.quick else {"sizes": [32, 64, 128, 256], "trial": 250}
+    size = {"sizes": [4, 8], "trial": 4} if asked.quick else {"sizes": [32, 64, 128, 256, 512], "trial": 500}
     count = asked.sentences or (20 if asked.quick else None)
     text = str(setting.test_text(asked.data)[0])
     steps = 0 if asked.model else STEPS

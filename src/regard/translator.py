@@ -52,6 +52,7 @@ class Translation:
 
 
 NOTHING = Translation("", 0.0, 0.0, (), None)  # what an empty line is translated to
+TOKENS = 4096  # padded positions that are searched for at a time
 FEWEST = 16  # rows of a batch before its rows are shared out among lanes
 POOL = 32  # times as many positions as are at work may wait in a search that takes them in as there is room
 SILENT = (PAD, START, UNKNOWN)  # pieces that have no text, and are never written
@@ -129,17 +130,19 @@ class Translator:
         lines: Sequence[str],
         options: Options | None = None,
         *,
-        tokens: int = 4096,
+        tokens: int | None = None,
         record: bool = True,
         refill: bool = False,
     ) -> list[list[Translation]]:
         """The best translations of each line, best first. `record` keeps attention and alignment.
 
-        Lines of like length are searched for together, at most `tokens` padded positions at a time. With `refill` the
-        next ones enter as soon as half of the places are free: faster for long sources whose outputs may be of any
-        length, slower for translations, which end about when others of their length do (docs/speed.md).
+        Lines of like length are searched for together, at most `tokens` padded positions at a time: 4,096, greedily
+        twice as many. With `refill` the next ones enter as soon as half of the places are free: faster for long sources
+        whose outputs may be of any length, slower for translations, which end about when others of their length do
+        (docs/speed.md).
         """
         options = self._settled(options or Options())
+        tokens = tokens or TOKENS * (2 if options.beam == 1 else 1)
         if refill:
             self._check_refill(options)
         pieces = self.source.encode_batch(lines)
@@ -180,7 +183,7 @@ class Translator:
         return found[0] if isinstance(source, str) else found
 
     def force(
-        self, source: str | list[str], target: str | list[str], *, tokens: int = 4096, record: bool = True
+        self, source: str | list[str], target: str | list[str], *, tokens: int = TOKENS, record: bool = True
     ) -> list[Translation]:
         """Given targets as if the model had written them, in order."""
         sources = [source] if isinstance(source, str) else list(source)

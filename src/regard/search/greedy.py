@@ -22,9 +22,14 @@ def greedy_search(
     start: int,
     end: int,
     record: bool = False,
+    tokens: int | None = None,
 ) -> list[Hypothesis]:
-    """One output for each sentence: what a beam of one finds, with less to do at each step."""
-    outputs = search(model, source, options or Options(), Greedy(), start=start, end=end, record=record)
+    """One output for each sentence: what a beam of one finds, with less to do at each step.
+
+    With `tokens`, no more than so many padded source positions are searched for at a time.
+    """
+    options = options or Options()
+    outputs = search(model, source, options, Greedy(), start=start, end=end, record=record, tokens=tokens)
     return [found[0] for found in outputs]
 
 

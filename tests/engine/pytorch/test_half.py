@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from regard.engine.pytorch import half
-from regard.engine.pytorch.half import TiledLinear, TiledTable, in_half_precision, tiled
+from regard.engine.pytorch.half import TiledLinear, TiledTable, in_half_precision, packed, tiled
 from regard.search import Options, beam_search, force
 from regard.types import Batch
 from small import DECODERS, batch, model, overrides
@@ -20,6 +20,21 @@ def test_tiles_are_the_product(shape, bias):
     rows, weight = torch.randn(*shape, 5), torch.randn(7, 5)
     added = torch.randn(7) if bias else None
     assert torch.allclose(tiled(rows, weight, added), F.linear(rows, weight, added), atol=1e-6)
+
+
+@pytest.mark.skipif(packed(torch.zeros(2, 2, dtype=torch.bfloat16)) is None, reason="no bf16 products in oneDNN here")
+@pytest.mark.parametrize("shape", [(1,), (16,), (17,), (2, 23), (300,), (0,)])
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_packed_matrix_multiplies_as_the_plain_one(shape, bias):
+    rows, weight = torch.randn(*shape, 48).bfloat16(), torch.randn(99, 48).bfloat16()
+    added = torch.randn(99).bfloat16() if bias else None
+    found, plain = tiled(rows, weight, added, packed(weight)), F.linear(rows, weight, added)
+    assert (found.shape, found.dtype) == (plain.shape, plain.dtype)
+    assert torch.allclose(found, plain, atol=0.1, rtol=0.02), "both are rounded to eight bits"
+    if rows.numel():
+        exact = F.linear(rows.double(), weight.double(), None if added is None else added.double())
+        off, plainly_off = ((each.double() - exact).abs().mean() for each in (found, plain))
+        assert off <= 1.05 * plainly_off
 
 
 def test_only_whole_tiles_are_multiplied(monkeypatch):

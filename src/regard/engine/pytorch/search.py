@@ -7,7 +7,7 @@ from dataclasses import replace
 from regard.data.tokenizer import END, START
 from regard.model import Model
 from regard.record import Aligner
-from regard.search import Hypothesis, Options, beam_search, force
+from regard.search import Hypothesis, Options, beam_search, force, greedy_search
 from regard.search.shortlist import Shortlist
 from regard.types import Batch, Padded
 
@@ -29,8 +29,11 @@ class Searched:
     def search(
         self, source: Padded, options: Options, *, record: bool, tokens: int | None = None
     ) -> list[list[Hypothesis]]:
-        """Beam search."""
+        """Beam search; with a beam of one greedy search, which finds the same with less to do."""
         chosen = options if self.shortlist is None else replace(options, shortlist=self.shortlist)
+        if options.beam == 1:
+            found = greedy_search(self.model, source, chosen, start=START, end=END, record=record, tokens=tokens)
+            return [[each] for each in found]
         return beam_search(self.model, source, chosen, start=START, end=END, record=record, tokens=tokens)
 
     def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
