@@ -28,7 +28,7 @@ class FeedForward(nn.Module):
         nn.init.xavier_uniform_(self.widen.weight)
         nn.init.xavier_uniform_(self.narrow.weight)
 
-    def forward(self, rows: Float[Tensor, "B S D"]) -> Float[Tensor, "B S D"]:
+    def forward(self, rows: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
         """Wider, cut at zero, and back."""
         return self.narrow(F.relu(self.widen(rows), inplace=not torch.is_grad_enabled()))
 
@@ -40,7 +40,7 @@ class Residual(nn.Module):
         super().__init__()
         self.norm, self.before, self.dropout = nn.LayerNorm(width), norm == "before", dropout
 
-    def forward(self, rows: Float[Tensor, "B S D"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "B S D"]:
+    def forward(self, rows: Float[Tensor, "*B D"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "*B D"]:
         """The sublayer with its skip."""
         if self.before:
             return rows + drop(sublayer(self.norm(rows)), self.dropout, self.training)

@@ -52,6 +52,11 @@ class Heads(nn.Module):
         for projection in (self.of_query, self.of_key, self.of_value):
             nn.init.xavier_uniform_(projection.weight)
 
+    @property
+    def simple(self) -> bool:
+        """Are scores dot products with the prepared keys, over every key, and softly shared out?"""
+        return bool(getattr(self.attend, "fusible", False))
+
     def _split(self, rows: Float[Tensor, "B N D"]) -> Float[Tensor, "B H N d"]:
         return rows.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 

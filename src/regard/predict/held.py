@@ -68,21 +68,28 @@ class Held(Reorderable):
         return self._side_by_side(attend, query, prepared, start)
 
     def _side_by_side(self, attend: Attends, query: Tensor, prepared: Prepared, start: int | None) -> Attended:
-        seat, places = self._seats
-        table = query[:, 0]
-        if seat is not None:
-            table = query.new_zeros(len(prepared.keys) * places, query.shape[-1]).index_copy_(0, seat, table)
-        seen = attend(table.reshape(-1, places, query.shape[-1]), prepared, start=start)
-
-        def own(found: Tensor) -> Tensor:
-            rows = found.flatten(0, 1)
-            return rows if seat is None else rows[seat]
+        seen = attend(self.seated(query[:, 0]), prepared, start=start)
 
         def look() -> Tensor:
             weights = seen.weights  # B W S, or B H W S
-            return own(weights if weights.dim() == 3 else weights.transpose(1, 2)).unsqueeze(-2)
+            return self.own(weights if weights.dim() == 3 else weights.transpose(1, 2)).unsqueeze(-2)
 
-        return Attended(own(seen.context).unsqueeze(1), look)
+        return Attended(self.own(seen.context).unsqueeze(1), look)
+
+    def seated(self, rows: Float[Tensor, "N D"]) -> Float[Tensor, "B W D"]:
+        """The rows of each sentence side by side, zeros where it has fewer than another."""
+        if self.owner is None:
+            return rows.unsqueeze(1)
+        seat, places = self._seats
+        if seat is not None:
+            rows = rows.new_zeros(len(self.layers[0].keys) * places, rows.shape[-1]).index_copy_(0, seat, rows)
+        return rows.reshape(-1, places, rows.shape[-1])
+
+    def own(self, found: Float[Tensor, "B W ..."]) -> Float[Tensor, "N ..."]:
+        """Of what the rows of each sentence found, each row's own."""
+        rows = found.flatten(0, 1)
+        seat = None if self.owner is None else self._seats[0]
+        return rows if seat is None else rows.index_select(0, seat)
 
     @cached_property
     def _seats(self) -> tuple[Int[Tensor, " N"] | None, int]:

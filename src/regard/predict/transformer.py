@@ -6,8 +6,7 @@ kept apart from the future here, by a mask, whatever scope the self-attention ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
@@ -17,7 +16,9 @@ from torch import Tensor, nn
 
 from regard import masks
 from regard.errors import UsageError
-from regard.predict.held import Held, held, minds
+from regard.predict import straight
+from regard.predict.held import held, minds
+from regard.predict.past import TransformerState
 from regard.predict.recurrent import required
 from regard.predict.words import taught
 from regard.registry import Maker, maker, part
@@ -29,50 +30,12 @@ from regard.types import (
     Modules,
     Padded,
     Prepared,
-    Reorderable,
     Share,
     State,
     Stepped,
     Taught,
     Widths,
 )
-
-
-@dataclass(frozen=True)
-class TransformerState(State):
-    """The memory, prepared for each layer, and the prepared past (none before the first step)."""
-
-    memory: Held
-    past: tuple[Prepared, ...] = ()
-
-    def reorder(self, index: Int[Tensor, " N"]) -> TransformerState:
-        """Row `index[i]` at place i. Of rows that began at different steps no more past is kept than the oldest has."""
-        after = super().reorder(index)
-        if isinstance(after.step, Tensor) and len(index) and self.past:
-            spare = self.past[0].keys.shape[-2] - int(after.step.max())
-            return replace(after, past=tuple(layer.filled(-spare, 0) for layer in after.past))
-        return after
-
-    def beside(self, *others: TransformerState) -> TransformerState:
-        """The rows of all. Their pasts end together: who was not there so long ago has keys that nobody may look at."""
-        states = (self, *others)
-        past = next((state.past for state in states if state.past), ())
-        pasts = [state.past or tuple(_unseen(layer, len(state.memory)) for layer in past) for state in states]
-        return Reorderable.beside(*(replace(s, past=p) for s, p in zip(states, _ending_together(pasts), strict=True)))
-
-
-def _unseen(layer: Prepared, rows: int) -> Prepared:
-    """For each of so many rows a key that nobody may look at."""
-    one = layer.filled(1 - layer.keys.shape[-2], 0).reorder(layer.keys.new_zeros(rows, dtype=torch.long))
-    return replace(one, mask=torch.zeros_like(one.mask))
-
-
-def _ending_together(pasts: Sequence[tuple[Prepared, ...]]) -> Iterator[tuple[Prepared, ...]]:
-    """All with as many keys; the first of them are those that the oldest row may look at."""
-    short = [tuple(layer.looked_at() for layer in past) for past in pasts]
-    count = max((layer.keys.shape[-2] for past in short for layer in past), default=0)
-    for past in short:
-        yield tuple(layer.filled(count - layer.keys.shape[-2], 0) for layer in past)
 
 
 class DecoderLayer(nn.Module):
@@ -177,14 +140,23 @@ class TransformerDecoder(nn.Module):
         minded = [("follows", [layer.attend for layer in self.layers]), ("follows", selves), ("positional", selves)]
         return not any(minds(what, *attends) for what, attends in minded)
 
-    def start(self, memory: Memory) -> TransformerState:
+    def start(self, memory: Memory) -> State:
         """Prepare the memory for every layer, once."""
+        state = self._start(memory)
+        if straight.in_use() and straight.is_simple(self.layers):
+            return straight.begin(self.layers, state.memory, memory) or state
+        return state
+
+    def _start(self, memory: Memory) -> TransformerState:
         looks = [layer.attend for layer in self.layers]
         prepared = (attend.prepare(memory.keys, memory.values, memory.mask) for attend in looks)
         return TransformerState(0, held(prepared, *looks))
 
     def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
         """One position, after the remembered ones."""
+        if isinstance(state, straight.StraightState):
+            rows, after, looked = straight.through(self.layers, self.embed, token, state)
+            return Stepped(self.readout(self.last(rows))[: len(token)], after, looked)
         if not isinstance(state, TransformerState):
             raise TypeError(f"a Transformer decoder steps from its own state, not from {type(state).__name__}")
         rows = self.embed.vectors(token.unsqueeze(1), state.step)
@@ -197,7 +169,7 @@ class TransformerDecoder(nn.Module):
         count = target.data.shape[1]
         allowed = target.mask.unsqueeze(1) & masks.causal(count, count, 0, target.mask.device)
         rows = self.embed.vectors(target.data)
-        rows, _, looked = self._through(rows, self.start(memory), allowed, target.mask)
+        rows, _, looked = self._through(rows, self._start(memory), allowed, target.mask)
         return taught(self.readout, rows, looked)
 
     def _through(

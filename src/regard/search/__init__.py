@@ -8,6 +8,7 @@ rows        the hypotheses still being written
 rules       what may be written next: lengths, prefixes, repeats
 shortlist   the few pieces that a source may lead to
 words       which pieces are scored: all, or those of a shortlist
+largest     the best of all pieces, found quickly
 penalty     how finished outputs are ranked
 trail       back-pointers, and how outputs are read off them
 beam, greedy, sampling      three ways to pick; forced: no search at all, a given output

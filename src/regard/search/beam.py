@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.model import Model
+from regard.search.largest import largest
 from regard.search.loop import Strategy, search
 from regard.search.options import Options
 from regard.search.penalty import length_penalty
@@ -23,9 +24,6 @@ from regard.search.rows import Picked, Rows, Step
 from regard.search.rules import NEVER
 from regard.search.trail import Finished, Hypothesis, place_in_group
 from regard.types import Grid, Padded
-
-BLOCK = 64
-FEW = 4  # times as many blocks as are looked for, at least: with fewer, there is little to leave out
 
 
 def beam_search(
@@ -89,25 +87,6 @@ class Beam(Strategy):
             scores[line, place_in_group(finished.owner)] = finished.score
             self.board[owner] = torch.cat((self.board[owner], scores), 1).topk(self.nbest).values
         return rows.likelihood / self.longest[rows.owner] > self.board[rows.owner, -1]
-
-
-def largest(numbers: Float[Tensor, "N V"], count: int) -> tuple[Float[Tensor, "N K"], Int[Tensor, "N K"]]:
-    """The `count` largest of each row, in order, and their places: `topk`, in half the time where rows are long.
-
-    What is among the largest lies in one of the `count` blocks with the largest maxima, or in the rest that fills no
-    block: only those are searched.
-    """
-    whole = numbers.shape[1] // BLOCK
-    if whole < FEW * count:
-        found = numbers.topk(count)
-        return found.values, found.indices
-    maxima = numbers[:, : whole * BLOCK].unflatten(1, (whole, BLOCK)).amax(-1)
-    inside = torch.arange(BLOCK, device=numbers.device)
-    places = (maxima.topk(count).indices.unsqueeze(-1) * BLOCK + inside).flatten(1)
-    rest = torch.arange(whole * BLOCK, numbers.shape[1], device=numbers.device).expand(len(numbers), -1)
-    places = torch.cat((places, rest), 1)
-    values, chosen = numbers.gather(1, places).topk(count)
-    return values, places.gather(1, chosen)
 
 
 def _side_by_side(

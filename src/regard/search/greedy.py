@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from regard.model import Model
+from regard.search.largest import largest
 from regard.search.loop import Strategy, search
 from regard.search.options import Options
 from regard.search.rows import Picked, Rows, Step
@@ -40,5 +41,5 @@ class Greedy(Strategy):
 
     def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> Picked:
         """The best piece of each row."""
-        best, piece = chances.max(-1)
-        return Picked(torch.arange(len(rows), device=piece.device), piece, best)
+        best, piece = largest(chances, 1)
+        return Picked(torch.arange(len(rows), device=piece.device), piece[:, 0], best[:, 0])

@@ -18,9 +18,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.model import Model
+from regard.predict.straight import TILE
 from regard.predict.words import Apart, Readout, Table
-
-TILE = 16
 
 
 def packed(weight: Float[Tensor, "V G"]) -> Tensor | None:
@@ -40,14 +39,16 @@ def tiled(
     """`linear`, with the rows filled up to whole tiles where there are more than one."""
     count = rows.shape[:-1].numel()
     spare = -count % TILE if count > TILE else 0
-    flat = rows.reshape(count, rows.shape[-1])
-    if spare:
-        flat = F.pad(flat, (0, 0, 0, spare))
-    if pack is None or not count:
-        found = F.linear(flat, weight, bias)
-    else:
-        found = torch.ops.mkldnn._linear_pointwise(flat, pack, bias, "none", [], "")
-    return found[:count].view(*rows.shape[:-1], len(weight))
+    if not spare:
+        return _product(rows, weight, bias, pack)
+    flat = F.pad(rows.reshape(count, rows.shape[-1]), (0, 0, 0, spare))
+    return _product(flat, weight, bias, pack)[:count].view(*rows.shape[:-1], len(weight))
+
+
+def _product(rows: Tensor, weight: Tensor, bias: Tensor | None, pack: Tensor | None) -> Tensor:
+    if pack is None or not rows.numel():
+        return F.linear(rows, weight, bias)
+    return torch.ops.mkldnn._linear_pointwise(rows, pack, bias, "none", [], "")
 
 
 class TiledLinear(nn.Linear):
