@@ -34,3 +34,26 @@ def test_freed_blocks_are_used_again() -> None:
 def _faults(way: str) -> int:
     done = subprocess.run([sys.executable, "-c", FAULTS, way], capture_output=True, text=True, check=True)
     return int(done.stdout)
+
+
+HELD = """
+from pathlib import Path
+import torch
+from regard.pages import give_back, keep_pages
+
+def held():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+keep_pages()
+blocks = [torch.ones(2**18) for _ in range(64)]  # a mebibyte each
+last, blocks = blocks[-1], None  # what lies behind keeps what lies before it from being cut off at the end
+full = held()
+give_back()
+print((full - held()) * 4096 / 2**20)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is told to give back")
+def test_what_lies_free_is_given_back() -> None:
+    done = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True, check=True)
+    assert float(done.stdout) > 50

@@ -23,3 +23,9 @@ def keep_pages() -> bool:
         return False
     library = ctypes.CDLL(None)
     return bool(library.mallopt(MAP, LARGE) and library.mallopt(TRIM, LARGE))
+
+
+def give_back() -> None:
+    """Give back what lies free by now, where this is glibc: opening a model needs more room than keeping it."""
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).malloc_trim(0)

@@ -249,6 +249,10 @@ class State(Reorderable):
 
     step: int | Int[Tensor, " B"]
 
+    def follow(self: Stands, index: Int[Tensor, " N"]) -> Stands:
+        """As `reorder`, of a state that nobody will use again: what it held may be given up on the way."""
+        return self.reorder(index)
+
     def counted(self: Stands, rows: int, device: torch.device) -> Stands:
         """The same, with a step for each of its rows: so that others may stand beside them."""
         if isinstance(self.step, Tensor):

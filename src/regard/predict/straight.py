@@ -60,18 +60,28 @@ class StraightState(State):
     width: int
     count: int
     rows: int
-    past: tuple[Tables, ...]
+    past: list[Tables]
     taken: list[int] = field(default_factory=lambda: [0])
 
     def reorder(self, index: Int[Tensor, " N"]) -> StraightState:
         """Row `index[i]` at place i."""
+        return self._moved(index, [*self.past])
+
+    def follow(self, index: Int[Tensor, " N"]) -> StraightState:
+        """The same, table by table: what has been moved is given up, so that there are never two of all."""
+        return self._moved(index, self.past)
+
+    def _moved(self, index: Int[Tensor, " N"], past: list[Tables]) -> StraightState:
         memory, rows = self.memory.reorder(index), index
-        if spare := _filled_up(len(index), self.past[0][0]) - len(index):
+        if spare := _filled_up(len(index), past[0][0]) - len(index):
             rows = torch.cat((index, index[:1].expand(spare)))
-        past = tuple((self._picked(keys, rows), self._picked(values, rows)) for keys, values in self.past)
         hidden = self.hidden if memory.layers is self.memory.layers else _hidden(memory.layers)
+        moved = []
+        while past:
+            keys, values = past.pop(0)
+            moved.append((self._picked(keys, rows), self._picked(values, rows)))
         return replace(
-            self, memory=memory, hidden=hidden, count=len(index), rows=len(rows), past=past, taken=[self.step]
+            self, memory=memory, hidden=hidden, count=len(index), rows=len(rows), past=moved, taken=[self.step]
         )
 
     def _picked(self, table: Float[Tensor, "MH R d"], rows: Int[Tensor, " M2"]) -> Float[Tensor, "M2H R d"]:
@@ -97,9 +107,9 @@ class StraightState(State):
         """The same with a place to fill, which is nobody else's."""
         past, taken = self.past, self.taken
         if self.room == self.step:
-            past, taken = tuple((_longer(keys), _longer(values)) for keys, values in past), [self.step]
+            past, taken = [(_longer(keys), _longer(values)) for keys, values in past], [self.step]
         elif taken[0] > self.step:
-            past, taken = tuple((keys.clone(), values.clone()) for keys, values in past), [self.step]
+            past, taken = [(keys.clone(), values.clone()) for keys, values in past], [self.step]
         taken[0] = self.step + 1
         return replace(self, past=past, taken=taken)
 
@@ -123,7 +133,7 @@ def begin(layers: Modules, held: Held, memory: Memory) -> StraightState | None:
     wide = replace(held, layers=tuple(each.filled(0, max(0, TILE - width)) for each in held.layers))
     count, like = len(memory.mask), held.layers[0].values
     rows = _filled_up(count, like)
-    past = tuple(_empty(rows, layer.self_attend, like) for layer in layers)
+    past = [_empty(rows, layer.self_attend, like) for layer in layers]
     return StraightState(0, wide, _hidden(wide.layers), width, count, rows, past)
 
 

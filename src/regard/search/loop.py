@@ -149,6 +149,7 @@ class Running:
         """One step for all rows."""
         rows = self.rows
         stepped = self.words.model.step(self.token, self.state)
+        self.state = stepped.state  # the one before may go
         self.trail.look(stepped.looked)
         if self.options.beta:
             rows = rows.cover(looked_at(stepped.looked))
@@ -162,7 +163,7 @@ class Running:
         going = _places(~ended)
         going = going[self.strategy.hopeful(finished, after.reorder(going))]
         parent = picked.row[going]
-        self.state = _follow(stepped.state, parent, len(rows))
+        self.state = _follow(self.state, parent, len(rows))
         self.rows = after.reorder(going)
         self.token = self.words.ids(self.rows.piece, self.rows.owner)
         self.trail.go_on(parent, self.token)
@@ -217,4 +218,4 @@ def _follow(state: State, parent: Int[Tensor, " M"], before: int) -> State:
     """The state of the rows that go on. To copy a state costs as much as a small step: not where nothing moves."""
     if len(parent) == before and torch.equal(parent, torch.arange(before, device=parent.device)):
         return state
-    return state.reorder(parent)
+    return state.follow(parent)

@@ -1,6 +1,7 @@
 """A model in half precision: rows filled up to whole tiles change nothing."""
 
 import copy
+import os
 
 import pytest
 import torch
@@ -71,3 +72,11 @@ def test_a_narrowed_table_stays_tiled():
     assert torch.allclose(some(rows), table(rows)[:, [4, 1]], atol=1e-6)
     assert isinstance(in_half_precision(model()).predict.bridge, nn.Module)
     assert any(isinstance(each, TiledLinear) for each in in_half_precision(model()).modules())
+
+
+def test_few_kernels_are_kept_unless_somebody_said_how_many(monkeypatch):
+    monkeypatch.setenv("LRU_CACHE_CAPACITY", "7")
+    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", raising=False)
+    in_half_precision(model(overrides("predict", "transformer")))
+    assert os.environ["LRU_CACHE_CAPACITY"] == "7"
+    assert os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == half.KEPT["ONEDNN_PRIMITIVE_CACHE_CAPACITY"]

@@ -28,7 +28,7 @@ from regard.engine.pytorch.half import in_half_precision
 from regard.engine.pytorch.search import Torch
 from regard.errors import ModelError
 from regard.model import Model, load
-from regard.pages import keep_pages
+from regard.pages import give_back, keep_pages
 from regard.recipe import resolve
 from regard.search.shortlist import NOBODY, Shortlist
 
@@ -79,6 +79,7 @@ def open_folder(folder: Path, threads: int | None = None) -> Torch:
         model = in_eight_bits(model)
     half = manifest.quantization == HALF and bf16_gain() >= GAIN
     model = in_half_precision(model) if half else columns_together(model)
+    give_back()
     shortlist = read_shortlist(folder) if manifest.shortlist else None
     # Where products are small, two threads share one badly, and a search each well.
     return Torch(model, shortlist, lanes=torch.get_num_threads() if half or shortlist else 1)
