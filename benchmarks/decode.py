@@ -7,7 +7,8 @@
     python benchmarks/decode.py --quick
 
 Every engine runs the same weights in a process of its own, and they work in turn. Each first tries the batch sizes on a
-part of the sentences and keeps the fastest. "CTranslate2 itself" is its own translator on the folder that we exported,
+part of the sentences and keeps the fastest; peak memory counts these trials, so name one size (`--sizes 64`) where
+memory is what you want to know. "CTranslate2 itself" is its own translator on the folder that we exported,
 without a line of ours; 1x2 is one worker of two threads.
 """
 
@@ -51,6 +52,9 @@ def more_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("--beams", type=numbers, help="beam sizes; 1 is greedy (5,1; 5 with --quick)")
     parser.add_argument("--alpha", type=float, help="length penalty of our own engines; else each model's own")
     parser.add_argument("--sentences", type=int, help="of the test set; else all (20 with --quick)")
+    parser.add_argument(
+        "--sizes", type=numbers, help="sentences at a time to try (32,64,128,256,512; 4,8 with --quick)"
+    )
     return parser
 
 
@@ -64,7 +68,9 @@ def read_more(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 def job_of(work: str, asked: argparse.Namespace) -> Job:
     """What holds for every side."""
-    size = {"sizes": [4, 8], "trial": 4} if asked.quick else {"sizes": [32, 64, 128, 256, 512], "trial": 500}
+    size: Job = {"sizes": [4, 8], "trial": 4} if asked.quick else {"sizes": [32, 64, 128, 256, 512], "trial": 500}
+    if vars(asked).get("sizes"):
+        size["sizes"] = list(asked.sizes)
     count = asked.sentences or (20 if asked.quick else None)
     text = str(setting.test_text(asked.data)[0])
     steps = 0 if asked.model else STEPS

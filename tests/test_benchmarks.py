@@ -73,6 +73,11 @@ def asked(**more):
 # --- what is measured --------------------------------------------------------------------------------------
 
 
+def test_who_names_batch_sizes_gets_them(tiny):
+    assert decode.job_of("decode", asked(data=tiny))["sizes"] != [64]
+    assert decode.job_of("decode", asked(data=tiny, sizes=(64,)))["sizes"] == [64]
+
+
 def test_batches_are_taken_evenly_from_short_to_long():
     lengths = [7, 3, 11, 5, 2, 13, 17, 19]
     assert worker.evenly(lengths, 4, lambda length: length) == [3, 7, 13, 19]
