@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from regard.engine.pytorch import half
-from regard.engine.pytorch.half import TiledLinear, TiledTable, in_half_precision, packed, tiled
+from regard.engine.pytorch.half import TiledFeedForward, TiledLinear, TiledTable, in_half_precision, packed, tiled
 from regard.search import Options, beam_search, force
 from regard.types import Batch
 from small import DECODERS, batch, model, overrides
@@ -80,3 +80,15 @@ def test_few_kernels_are_kept_unless_somebody_said_how_many(monkeypatch):
     in_half_precision(model(overrides("predict", "transformer")))
     assert os.environ["LRU_CACHE_CAPACITY"] == "7"
     assert os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == half.KEPT["ONEDNN_PRIMITIVE_CACHE_CAPACITY"]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shape", [(3,), (2, 23), (0,)])
+def test_a_feed_forward_is_cut_at_zero_on_its_way(shape):
+    built = model(overrides("predict", "transformer")).to(torch.bfloat16)
+    plain = built.predict.layers[0].feed
+    rows = torch.randn(*shape, 8).bfloat16()
+    expected = plain(rows)
+    in_half_precision(built)
+    assert type(built.predict.layers[0].feed) is TiledFeedForward
+    assert torch.allclose(built.predict.layers[0].feed(rows), expected, atol=0.02, rtol=0.02)

@@ -13,7 +13,7 @@ costs a tenth of a vocabulary's product of 250 rows and a quarter of one of 16.
 from __future__ import annotations
 
 import os
-from typing import cast
+from typing import Literal, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -23,6 +23,7 @@ from torch.nn import functional as F
 from regard.model import Model
 from regard.predict.straight import TILE
 from regard.predict.words import Apart, Readout, Table
+from regard.sublayers import FeedForward
 
 # What oneDNN and PyTorch's way to it read when they make their first product; who has set them knows better.
 KEPT = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "1"}
@@ -41,20 +42,22 @@ def tiled(
     weight: Float[Tensor, "V G"],
     bias: Float[Tensor, " V"] | None,
     pack: Tensor | None = None,
+    after: Literal["none", "relu"] = "none",
 ) -> Float[Tensor, "*B V"]:
-    """`linear`, with the rows filled up to whole tiles where there are more than one."""
+    """`linear`, with the rows filled up to whole tiles where there are more than one; `after` it cut at zero, if asked."""
     count = rows.shape[:-1].numel()
     spare = -count % TILE if count > TILE else 0
     if not spare:
-        return _product(rows, weight, bias, pack)
+        return _product(rows, weight, bias, pack, after)
     flat = F.pad(rows.reshape(count, rows.shape[-1]), (0, 0, 0, spare))
-    return _product(flat, weight, bias, pack)[:count].view(*rows.shape[:-1], len(weight))
+    return _product(flat, weight, bias, pack, after)[:count].view(*rows.shape[:-1], len(weight))
 
 
-def _product(rows: Tensor, weight: Tensor, bias: Tensor | None, pack: Tensor | None) -> Tensor:
+def _product(rows: Tensor, weight: Tensor, bias: Tensor | None, pack: Tensor | None, after: str) -> Tensor:
     if pack is None or not rows.numel():
-        return F.linear(rows, weight, bias)
-    return torch.ops.mkldnn._linear_pointwise(rows, pack, bias, "none", [], "")
+        found = F.linear(rows, weight, bias)
+        return F.relu(found) if after == "relu" else found
+    return torch.ops.mkldnn._linear_pointwise(rows, pack, bias, after, [], "")
 
 
 class TiledLinear(nn.Linear):
@@ -65,6 +68,16 @@ class TiledLinear(nn.Linear):
     def forward(self, rows: Float[Tensor, "*B G"]) -> Float[Tensor, "*B V"]:
         """x W + b."""
         return tiled(rows, self.weight, self.bias, self.pack)
+
+
+class TiledFeedForward(FeedForward):
+    """A feed-forward that is cut at zero as its wide rows are made, not in another pass over them."""
+
+    widen: TiledLinear
+
+    def forward(self, rows: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
+        """Wider, cut at zero, and back."""
+        return self.narrow(tiled(rows, self.widen.weight, self.widen.bias, self.widen.pack, "relu"))
 
 
 class TiledTable(Table):
@@ -92,6 +105,8 @@ def in_half_precision(model: Model) -> Model:
         if type(module) is nn.Linear:
             module.__class__ = TiledLinear
             cast(TiledLinear, module).pack = packed(module.weight)
+        if type(module) is FeedForward:
+            module.__class__ = TiledFeedForward
     readout = getattr(model.predict, "readout", None)
     if isinstance(readout, Readout):
         model.predict.readout = Apart(readout, TiledTable(*readout.product()))
