@@ -44,7 +44,7 @@ def tiled(
     pack: Tensor | None = None,
     after: Literal["none", "relu"] = "none",
 ) -> Float[Tensor, "*B V"]:
-    """`linear`, with the rows filled up to whole tiles where there are more than one; `after` it cut at zero, if asked."""
+    """`linear`, with rows filled up to whole tiles where there are more than one; `after` it cut at zero, if asked."""
     count = rows.shape[:-1].numel()
     spare = -count % TILE if count > TILE else 0
     if not spare:
