@@ -27,8 +27,8 @@ def causal(queries: int, keys: int, start: int, device: torch.device | None = No
 def softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "*#B #Q K"]) -> Float[Tensor, "*B Q K"]:
     """Softmax over the allowed keys; a row that may look at nothing gets zeros, and finite gradients.
 
-    Half-precision scores are normalised in float32. Of fewer than sixteen keys it is written out: there PyTorch's own is
-    five times as slow on a CPU, with more of them twice as fast.
+    Half-precision scores are normalised in float32. Of fewer than sixteen keys it is written out: PyTorch's own is five
+    times as slow there on a CPU, and with more of them twice as fast.
     """
     if torch.compiler.is_compiling():  # a graph for elsewhere has the operation itself
         filled = scores.float().masked_fill(~allowed, torch.finfo(torch.float32).min)
