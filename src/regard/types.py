@@ -198,11 +198,16 @@ class Attended:
     """What attention gives: the context, and the weights it looked with.
 
     The weights are made when someone asks for them: a fused kernel never has them in memory, and a local
-    scope has only its window.
+    scope has only its window. `mix` is there where they are at hand: it mixes other values with them.
     """
 
     context: Float[Tensor, "*B Q E"]
     look: Callable[[], Tensor] = field(repr=False)
+    mix: Callable[[Float[Tensor, "*B K F"]], Float[Tensor, "*B Q F"]] | None = field(default=None, repr=False)
+
+    def through(self, linear: Callable[[Tensor], Tensor]) -> Float[Tensor, "*B Q F"]:
+        """What a linear layer makes of the context."""
+        return linear(self.context)
 
     @cached_property
     def weights(self) -> Float[Tensor, "*B Q K"]:

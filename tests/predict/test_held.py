@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from regard.listen import Looked, listening
 from regard.predict.held import Held
 from regard.types import Padded
-from small import ATTENDING, batch, model, overrides
+from small import ATTENDING, SOURCE, batch, model, overrides, words
 
 SCORES = ("dot", "scaled_dot", "general", "additive", "cosine", "location")
 
@@ -94,6 +94,65 @@ def test_where_the_place_of_a_query_matters_rows_look_apart():
     assert len(shared.memory.layers[0].keys) == 3
     with torch.no_grad():
         assert_same(built, shared)
+
+
+class Counted(torch.nn.Linear):
+    """A layer without bias that counts the rows that it multiplies."""
+
+    def __init__(self, inputs, outputs):
+        super().__init__(inputs, outputs, bias=False)
+        self.rows = []
+
+    def forward(self, rows):
+        self.rows.append(rows.shape[:-1].numel())
+        return super().forward(rows)
+
+
+def looks(built, state, owners):
+    """A look of so many rows, and the width of what they bring home."""
+    shared = state.reorder(torch.tensor(owners))
+    query = torch.randn(len(owners), 1, state.layers[0].hidden.shape[-1])
+    looked = shared.memory.look(0, built.predict.attend, query, start=None, real=None)
+    return looked, shared, looked.context.shape[-1]
+
+
+@torch.no_grad()
+def test_what_multiplies_the_context_is_multiplied_with_every_value_once():
+    built, state = started(overrides("predict", "luong"), ["attend.choice=sigmoid"])  # whose weights sum to anything
+    looked, shared, width = looks(built, state, [0, 0, 1, 1, 2])
+    linear = Counted(width, 4)
+    assert torch.allclose(looked.through(linear), looked.context @ linear.weight.T, atol=1e-5)
+    again, fewer, _ = looks(built, shared, [0, 1, 2, 3])  # the third sentence is left behind, and its values
+    assert torch.allclose(again.through(linear), again.context @ linear.weight.T, atol=1e-5)
+    assert len(fewer.memory.layers[0].keys) == 2
+    assert linear.rows == [3 * 7]
+
+
+@torch.no_grad()
+def test_values_are_not_multiplied_where_it_would_not_pay():
+    built = model(overrides("predict", "luong")).eval()
+    state = built.start(words(SOURCE, [99, 60, 3]))
+    looked, _, width = looks(built, state, [0, 1, 1, 2, 2])
+    linear = Counted(width, 4)
+    looked.through(linear)
+    assert linear.rows == [5], "three sources of 99 positions, and five rows that will hardly take so many steps"
+    with torch.enable_grad():
+        looked, _, _ = looks(*started(overrides("predict", "luong")), [0, 0, 1, 1, 2])
+        looked.through(linear).sum().backward()
+    assert linear.rows == [5, 5] and linear.weight.grad is not None
+
+
+@pytest.mark.parametrize("decoder", [name for name in ATTENDING if name != "transformer"])
+@torch.no_grad()
+def test_every_recurrent_decoder_multiplies_the_values_and_not_the_context(decoder, monkeypatch):
+    built, state = started(overrides("predict", decoder))
+    shared = state.reorder(torch.tensor([0, 0, 1, 1, 2]))
+    found = built.step(torch.arange(2, 7), shared)
+    assert shared.memory.passed
+    monkeypatch.setattr(Held, "values_through", lambda *_: None)
+    plain = built.step(torch.arange(2, 7), state.reorder(torch.tensor([0, 0, 1, 1, 2])))
+    assert torch.allclose(found.logits, plain.logits, atol=1e-5)
+    assert not torch.allclose(found.logits[0], found.logits[1], atol=1e-3)
 
 
 def test_a_watcher_sees_every_row():

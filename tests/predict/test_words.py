@@ -7,6 +7,7 @@ from torch.nn import functional as F
 from regard.embed.tokens import Tokens
 from regard.predict.words import Apart, Readout, Table
 from regard.registry import names
+from regard.types import Attended
 
 PRODUCTS = [name for name, cls in names("readout").items() if issubclass(cls, Readout)]
 
@@ -20,6 +21,17 @@ def test_some_pieces_score_as_among_all(name):
     few = readout.narrow(pieces)
     assert torch.allclose(few(features), whole[..., pieces], atol=1e-6)
     assert torch.allclose(few.narrow(torch.tensor([3, 0]))(features), whole[..., [7, 29]], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@torch.no_grad()
+def test_a_context_beside_the_features_is_one_of_them(name):
+    readout = names("readout")[name](17, Tokens(31, width=13))
+    features, context = torch.randn(3, 11), torch.randn(3, 1, 6)
+    whole = readout(torch.cat((features, context[:, 0]), -1))
+    looked, some = Attended(context, lambda: context), torch.tensor([29, 2, 7])
+    assert torch.allclose(readout.beside(features, looked), whole, atol=1e-6)
+    assert torch.allclose(readout.narrow(some).beside(features, looked), whole[:, some], atol=1e-6)
 
 
 def test_a_table_by_hand():

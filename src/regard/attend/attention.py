@@ -198,7 +198,8 @@ class Attention(nn.Module):
         view = self.scope(query, prepared, start)
         if view.index is None:
             weights = self.choice(self.score(query, prepared.keys), view.allowed, _rows(prepared.gates), real)
-            return Attended(self._drop(weights) @ prepared.values, lambda: weights)
+            kept = self._drop(weights)
+            return Attended(kept @ prepared.values, lambda: weights, lambda values: kept @ values)
         return self._windowed(query, prepared, view, view.index, real)
 
     def _windowed(self, query: Queries, prepared: Prepared, view: View, index: Tensor, real: Real) -> Attended:

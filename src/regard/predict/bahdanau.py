@@ -55,7 +55,6 @@ class Bahdanau(RecurrentDecoder):
         """Ask, step, and show the readout what it needs."""
         cell, before = self.cells[0], state.layers[0]
         looked = self.ask(before.hidden, state, real)
-        context = looked.context[:, 0]
-        after = cell(projected + cell.project[1](context), before)
+        after = cell(projected + looked.through(cell.project[1])[:, 0], before)
         shown = before.hidden if self.reads_previous else after.hidden
-        return Advanced(torch.cat((shown, word, context), -1), replace(state, layers=(after,)), (looked,))
+        return Advanced(torch.cat((shown, word), -1), replace(state, layers=(after,)), (looked,), beside=looked)

@@ -67,24 +67,21 @@ class Google(RecurrentDecoder):
     def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
         """Ask before the bottom layer steps (held) or after it (fresh); then climb."""
         if self.fresh:
-            bottom = self._bottom(projected, state.feed, state)
+            bottom = self.cells[0](projected + self.cells[0].project[1](state.feed), state.layers[0])
             looked = self.ask(bottom.hidden, state, real)
         else:
             looked = self.ask(state.layers[0].hidden, state, real)
-            bottom = self._bottom(projected, looked.context[:, 0], state)
+            bottom = self.cells[0](projected + looked.through(self.cells[0].project[1])[:, 0], state.layers[0])
         top, layers = self._climb(bottom, looked, state)
         feed = looked.context[:, 0] if self.fresh else None
         return Advanced(top, replace(state, layers=layers, feed=feed), (looked,))
 
-    def _bottom(self, projected: Tensor, context: Tensor | None, state: RecurrentState) -> Recurrent:
-        return self.cells[0](projected + self.cells[0].project[1](context), state.layers[0])
-
     def _climb(
         self, bottom: Recurrent, looked: Attended, state: RecurrentState
     ) -> tuple[Tensor, tuple[Recurrent, ...]]:
-        context, below, after = looked.context[:, 0], bottom.hidden, [bottom]
+        below, after = bottom.hidden, [bottom]
         for cell, before in zip(list(self.cells)[1:], state.layers[1:], strict=True):
             read = drop(below, self.dropout, self.training)
-            after.append(cell(cell.project[0](read) + cell.project[1](context), before))
+            after.append(cell(cell.project[0](read) + looked.through(cell.project[1])[:, 0], before))
             below = after[-1].hidden + below if self.residual else after[-1].hidden
         return below, tuple(after)

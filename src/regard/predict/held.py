@@ -3,12 +3,15 @@
 A beam of five has five rows for every sentence, and they all look at the same keys. Copied for each row, and copied
 again whenever rows move, the keys cost more than the attention. Here rows only know whose they are; to look, those of
 one sentence ask side by side, as several queries of one look.
+
+And they bring home the same values. A matrix W that the context enters by (of a recurrent cell, of a readout) is
+multiplied with each value once a sentence, not with each row's context at each step: W (sum a v) = sum a (W v).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
@@ -20,18 +23,21 @@ from regard.listen import Looked, heard
 from regard.types import Attended, Attends, Prepared, Reorderable
 
 KEPT = 0.75  # of the sentences must still be looked at; else those that are not are left behind
+SOON = 16  # steps after which to have multiplied every value must have paid
 
 
 @dataclass(frozen=True)
 class Held(Reorderable):
     """The prepared memory of every layer that looks. Row i belongs to sentence `owner[i]`; without owners, to i.
 
-    Rows of one sentence can look `together` only if it does not matter where in the output a query stands.
+    Rows of one sentence can look `together` only if it does not matter where in the output a query stands. `passed` are
+    values that went through a matrix, by layer and matrix.
     """
 
     layers: tuple[Prepared, ...]
     together: bool = False
     owner: Int[Tensor, " N"] | None = None
+    passed: dict[Hashable, Float[Tensor, "B S F"]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -40,7 +46,7 @@ class Held(Reorderable):
         """The same memory with row `index[i]` at place i; the keys stay where they are, if they may."""
         if not self.together:
             return Held(tuple(layer.reorder(index) for layer in self.layers))
-        return Held(self.layers, True, index if self.owner is None else self.owner[index])._packed()
+        return Held(self.layers, True, index if self.owner is None else self.owner[index], self.passed)._packed()
 
     def beside(self, *others: Held) -> Held:
         """The sentences of all, without what none of their rows may look at; for rows that look together."""
@@ -65,16 +71,16 @@ class Held(Reorderable):
             return attend(query, prepared, start=start, real=real)
         if heard(Looked):  # a watcher wants every row's own look
             return attend(query, prepared.reorder(self.owner), start=start, real=real)
-        return self._side_by_side(attend, query, prepared, start)
+        return Shared.of(attend(self.seated(query[:, 0]), prepared, start=start), self, layer)
 
-    def _side_by_side(self, attend: Attends, query: Tensor, prepared: Prepared, start: int | None) -> Attended:
-        seen = attend(self.seated(query[:, 0]), prepared, start=start)
-
-        def look() -> Tensor:
-            weights = seen.weights  # B W S, or B H W S
-            return self.own(weights if weights.dim() == 3 else weights.transpose(1, 2)).unsqueeze(-2)
-
-        return Attended(self.own(seen.context).unsqueeze(1), look)
+    def values_through(self, layer: int, linear: Callable[[Tensor], Tensor]) -> Float[Tensor, "B S F"] | None:
+        """What a matrix makes of every value, worked out once; none where the rows are too few for that to pay."""
+        if torch.is_grad_enabled():
+            return None
+        values, made = self.layers[layer].values, self.passed.get((layer, linear))
+        if made is None and values.shape[:2].numel() <= SOON * len(self):
+            made = self.passed[layer, linear] = linear(values)
+        return made
 
     def seated(self, rows: Float[Tensor, "N D"]) -> Float[Tensor, "B W D"]:
         """The rows of each sentence side by side, zeros where it has fewer than another."""
@@ -122,7 +128,35 @@ class Held(Reorderable):
         alive = used.nonzero().squeeze(1)
         if len(alive) > KEPT * len(used):
             return self
-        return Held(tuple(layer.reorder(alive) for layer in self.layers), True, (used.cumsum(0) - 1)[self.owner])
+        layers = tuple(layer.reorder(alive) for layer in self.layers)
+        passed = {which: values.index_select(0, alive) for which, values in self.passed.items()}
+        return Held(layers, True, (used.cumsum(0) - 1)[self.owner], passed)
+
+
+@dataclass(frozen=True)
+class Shared(Attended):
+    """What each row saw of a look that those of its sentence had side by side."""
+
+    seen: Attended = field(kw_only=True)
+    memory: Held = field(kw_only=True)
+    layer: int = field(kw_only=True)
+
+    @classmethod
+    def of(cls, seen: Attended, memory: Held, layer: int) -> Shared:
+        """Each row's own."""
+
+        def look() -> Tensor:
+            weights = seen.weights  # B W S, or B H W S
+            return memory.own(weights if weights.dim() == 3 else weights.transpose(1, 2)).unsqueeze(-2)
+
+        return cls(memory.own(seen.context).unsqueeze(1), look, seen=seen, memory=memory, layer=layer)
+
+    def through(self, linear: Callable[[Tensor], Tensor]) -> Float[Tensor, "N 1 F"]:
+        """What a linear layer without bias makes of the context."""
+        values = None if self.seen.mix is None else self.memory.values_through(self.layer, linear)
+        if values is None or self.seen.mix is None:
+            return linear(self.context)
+        return self.memory.own(self.seen.mix(values)).unsqueeze(1)
 
 
 def held(layers: Iterable[Prepared], *attends: Attends) -> Held:

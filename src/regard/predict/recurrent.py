@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from regard.drop import drop
 from regard.errors import UsageError
-from regard.predict.held import Held, held, minds
-from regard.predict.words import taught
+from regard.predict.held import Held, Shared, held, minds
+from regard.predict.words import Apart, Readout, taught
 from regard.registry import Maker
 from regard.types import (
     Attended,
@@ -45,11 +45,20 @@ class RecurrentState(State):
 
 @dataclass(frozen=True)
 class Advanced:
-    """One step of a wiring: features for the readout, the state after it, what was looked at."""
+    """One step of a wiring: features for the readout, the state after it, what was looked at.
+
+    `beside` is the look whose context the readout sees after the features, if it does.
+    """
 
     features: Float[Tensor, "B F"]
     state: RecurrentState
     looked: tuple[Attended, ...] = ()
+    beside: Attended | None = None
+
+    @property
+    def all(self) -> Float[Tensor, "B G"]:
+        """All that the readout sees."""
+        return self.features if self.beside is None else torch.cat((self.features, self.beside.context[:, 0]), -1)
 
 
 class RecurrentDecoder(nn.Module):
@@ -91,9 +100,7 @@ class RecurrentDecoder(nn.Module):
             raise TypeError(f"a recurrent decoder steps from its own state, not from {type(state).__name__}")
         words = self.embed.vectors(token.unsqueeze(1), state.step)
         done = self.advance(words[:, 0], self.cells[0].project[0](words)[:, 0], state, None)
-        return Stepped(
-            self.readout(self._dropped(done.features)), replace(done.state, step=state.step + 1), done.looked
-        )
+        return Stepped(self._read(done), replace(done.state, step=state.step + 1), done.looked)
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All steps, each given the right previous piece."""
@@ -105,7 +112,7 @@ class RecurrentDecoder(nn.Module):
         for step, (word, product, real) in enumerate(each):
             done.append(self.advance(word, product, state, real))
             state = replace(done[-1].state, step=step + 1)
-        features = torch.stack([one.features for one in done], 1)
+        features = torch.stack([one.all for one in done], 1)
         looked = tuple(map(_join, zip(*(one.looked for one in done), strict=True)))
         return taught(self.readout, self._dropped(features), looked)
 
@@ -124,6 +131,12 @@ class RecurrentDecoder(nn.Module):
             below = drop(after[-1].hidden, self.dropout, self.training)
             after.append(cell(cell.project[0](below), before))
         return tuple(after)
+
+    def _read(self, done: Advanced) -> Float[Tensor, "B V"]:
+        """The scores after a step; a context of values that rows share enters the readout by them."""
+        if isinstance(done.beside, Shared) and isinstance(self.readout, Readout | Apart) and not self.training:
+            return self.readout.beside(done.features, done.beside)
+        return self.readout(self._dropped(done.all))
 
     def _dropped(self, features: Tensor) -> Tensor:
         return drop(features, self.dropout, self.training)

@@ -53,7 +53,7 @@ class Tutorial(RecurrentDecoder):
         """Look, combine, step."""
         before = state.layers[0]
         looked = self.ask(torch.cat((word, before.hidden), -1), state, real)
-        combined = F.relu(projected + self.combine(looked.context[:, 0]))
+        combined = F.relu(projected + looked.through(self.combine)[:, 0])
         after = self.cells[0](combined, before)
         return Advanced(after.hidden, replace(state, layers=(after,)), (looked,))
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from regard.predict.side import sides
 from regard.registry import part
 from regard.types import Attended, Embeds, Taught, Whole
 
@@ -20,11 +21,27 @@ Product = tuple[Float[Tensor, "V G"], Float[Tensor, " V"]]
 
 
 class Readout(nn.Module):
-    """Features, made ready, times the vocabulary: what a readout says of itself is the two sides of that product."""
+    """Features, made ready, times the vocabulary: what a readout says of itself is the two sides of that product.
+
+    To make them ready, features may go through a linear layer first (`enters`); what becomes of that says `entered`.
+    """
+
+    enters: nn.Module | None = None
+
+    def entered(self, found: Float[Tensor, "*B E"]) -> Ready:
+        """What the vocabulary's table is multiplied with, after the first layer."""
+        return found
 
     def ready(self, features: Features) -> Ready:
         """What the vocabulary's table is multiplied with."""
-        return features
+        return self.entered(features if self.enters is None else self.enters(features))
+
+    def ready_beside(self, features: Features, looked: Attended) -> Ready:
+        """The same of features that a context follows, which may have gone through the first layer beforehand."""
+        parts = sides(self.enters, features.shape[-1], looked.context.shape[-1])
+        if not parts:
+            return self.ready(torch.cat((features, looked.context[:, 0]), -1))
+        return self.entered(parts[0](features) + looked.through(parts[1])[:, 0])
 
     def product(self) -> Product:
         """The vocabulary's table and bias."""
@@ -33,6 +50,10 @@ class Readout(nn.Module):
     def forward(self, features: Features) -> Logits:
         """The score of every piece."""
         return F.linear(self.ready(features), *self.product())
+
+    def beside(self, features: Features, looked: Attended) -> Logits:
+        """The score of every piece, from features and the context that follows them."""
+        return F.linear(self.ready_beside(features, looked), *self.product())
 
     def narrow(self, pieces: Int[Tensor, " U"]) -> Apart:
         """The same for some pieces alone, in the order they are given."""
@@ -70,6 +91,10 @@ class Apart(nn.Module):
         """The score of every piece that is left."""
         return self.score(self.readout.ready(features))
 
+    def beside(self, features: Features, looked: Attended) -> Logits:
+        """The same from features and the context that follows them."""
+        return self.score(self.readout.ready_beside(features, looked))
+
     def narrow(self, pieces: Int[Tensor, " U"]) -> Apart:
         """The same for some pieces alone, in the order they are given."""
         return Apart(self.readout, self.score.narrow(pieces))
@@ -105,9 +130,10 @@ class Tied(Readout):
         self.fit = nn.Identity() if inputs == embed.width else nn.Linear(inputs, embed.width, bias=False)
         self.bias = nn.Parameter(torch.zeros(embed.size))
 
-    def ready(self, features: Features) -> Ready:
-        """As wide as the vectors of the table."""
-        return self.fit(features)
+    @property
+    def enters(self) -> nn.Module:  # type: ignore[override]
+        """Features become as wide as the vectors of the table."""
+        return self.fit
 
     def product(self) -> Product:
         """E and b."""
@@ -135,7 +161,15 @@ class Maxout(Readout):
             # pairs of neighbours costs a dozen times as much on the way back.
             apart = [each.unflatten(0, (-1, 2)).transpose(0, 1).flatten(0, 1) for each in _of(self.pairs)]
             return _Larger.apply(F.linear(features, *apart))
-        found = self.pairs(features)
+        return super().ready(features)
+
+    @property
+    def enters(self) -> nn.Module:  # type: ignore[override]
+        """U."""
+        return self.pairs
+
+    def entered(self, found: Float[Tensor, "*B E"]) -> Ready:
+        """The larger of each two neighbours."""
         return torch.maximum(found[..., ::2], found[..., 1::2])
 
     def product(self) -> Product:

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from regard.engine.pytorch import half
 from regard.engine.pytorch.half import TiledFeedForward, TiledLinear, TiledTable, in_half_precision, packed, tiled
+from regard.predict.side import sides
 from regard.search import Options, beam_search, force
 from regard.types import Batch
 from small import DECODERS, batch, model, overrides
@@ -62,6 +63,18 @@ def test_every_decoder_searches_in_half_precision(decoder):
         assert all(each.dtype == torch.float32 for each in near.weights)
     found = beam_search(small, given.source, Options(beam=3, max_length=7), start=1, end=2, record=True)
     assert len(found) == len(given.source.mask)
+
+
+@torch.no_grad()
+def test_the_sides_of_a_tiled_layer_are_packed_once_and_add_up():
+    layer = in_half_precision(model()).predict.join
+    assert isinstance(layer, TiledLinear)
+    first, second = torch.randn(17, 10).bfloat16(), torch.randn(17, 6).bfloat16()
+    parts = sides(layer, 10, 6)
+    for _ in range(2):
+        found = parts[0](first) + parts[1](second)
+        assert torch.allclose(found, layer(torch.cat((first, second), -1)), atol=0.05, rtol=0.02)
+        assert sorted(layer.parts) == [(0, 10), (10, 16)]
 
 
 def test_a_narrowed_table_stays_tiled():

@@ -61,13 +61,22 @@ def _product(rows: Tensor, weight: Tensor, bias: Tensor | None, pack: Tensor | N
 
 
 class TiledLinear(nn.Linear):
-    """A linear layer, tile by tile."""
+    """A linear layer, tile by tile; `parts` are some of its inputs' matrices, each packed when it is first used."""
 
     pack: Tensor | None
+    parts: dict[tuple[int, int], tuple[Tensor, Tensor | None]]
 
     def forward(self, rows: Float[Tensor, "*B G"]) -> Float[Tensor, "*B V"]:
         """x W + b."""
         return tiled(rows, self.weight, self.bias, self.pack)
+
+    def side(self, rows: Float[Tensor, "*B E"], first: int, last: int, bias: Tensor | None) -> Float[Tensor, "*B V"]:
+        """The same for the inputs from `first` to before `last` alone."""
+        if (first, last) not in self.parts:
+            some = self.weight[:, first:last].contiguous()
+            self.parts[first, last] = some, packed(some)
+        weight, pack = self.parts[first, last]
+        return tiled(rows, weight, bias, pack)
 
 
 class TiledFeedForward(FeedForward):
@@ -104,7 +113,7 @@ def in_half_precision(model: Model) -> Model:
     for module in model.modules():
         if type(module) is nn.Linear:
             module.__class__ = TiledLinear
-            cast(TiledLinear, module).pack = packed(module.weight)
+            cast(TiledLinear, module).pack, cast(TiledLinear, module).parts = packed(module.weight), {}
         if type(module) is FeedForward:
             module.__class__ = TiledFeedForward
     readout = getattr(model.predict, "readout", None)
