@@ -11,13 +11,9 @@ from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
-import setting
 import torch
 from worker import Job, Round, evenly, lines_of, serve, training, translating
 
-from regard.data.batches import Batches
-from regard.data.tokenizer import PAD
-from regard.learn.learner import Learner, unhindered
 from regard.search import Options
 from regard.translator import Translator
 from regard.types import Batch
@@ -27,6 +23,11 @@ AVERAGE = 16  # source pieces of a sentence, its end included: how many position
 
 def train(job: Job) -> tuple[dict[str, Any], Round]:
     """Updates: a round goes through a few batches that stand for the whole epoch."""
+    import setting
+
+    from regard.data.batches import Batches
+    from regard.learn.learner import Learner, unhindered
+
     text = setting.corpus(job["data"])
     tokenizer = setting.pieces(text)
     recipe = setting.SHAPES[job["shape"]].resolve()
@@ -45,7 +46,7 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
 
 def _pieces(batch: Batch) -> int:
     """Target pieces to be predicted, the end included."""
-    return int((batch.target.data[:, 1:] != PAD).sum())
+    return int(batch.target.mask[:, 1:].sum())
 
 
 def translate(job: Job) -> tuple[dict[str, Any], Round]:

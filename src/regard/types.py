@@ -267,11 +267,25 @@ class State(Reorderable):
 
 @dataclass(frozen=True)
 class Stepped:
-    """One step of a decoder: scores of the next piece, the state after it, what was looked at (by layer)."""
+    """One step of a decoder: scores of the next piece, the state after it, what was looked at (by layer).
 
-    logits: Float[Tensor, "B V"]
+    The scores are made when someone asks for them, `some` rows at a time or all: `multiply` makes them of `rows`.
+    Without it the rows are the scores.
+    """
+
+    rows: Float[Tensor, "B F"]
     state: State
     looked: tuple[Attended, ...] = ()
+    multiply: Callable[[Tensor], Tensor] | None = None
+
+    def some(self, part: slice) -> Float[Tensor, "N V"]:
+        """The scores of some rows."""
+        return self.rows[part] if self.multiply is None else self.multiply(self.rows[part])
+
+    @cached_property
+    def logits(self) -> Float[Tensor, "B V"]:
+        """The score of every piece."""
+        return self.some(slice(None))
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ import torch
 from torch.nn import functional as F
 
 from regard.embed.tokens import Tokens
-from regard.predict.words import Apart, Readout, Table
+from regard.predict.words import Apart, Readout, Table, stepped
 from regard.registry import names
-from regard.types import Attended
+from regard.types import Attended, State
 
 PRODUCTS = [name for name, cls in names("readout").items() if issubclass(cls, Readout)]
 
@@ -30,8 +30,11 @@ def test_a_context_beside_the_features_is_one_of_them(name):
     features, context = torch.randn(3, 11), torch.randn(3, 1, 6)
     whole = readout(torch.cat((features, context[:, 0]), -1))
     looked, some = Attended(context, lambda: context), torch.tensor([29, 2, 7])
-    assert torch.allclose(readout.beside(features, looked), whole, atol=1e-6)
-    assert torch.allclose(readout.narrow(some).beside(features, looked), whole[:, some], atol=1e-6)
+    found = stepped(readout, features, State(0), (looked,), looked)
+    assert torch.allclose(found.logits, whole, atol=1e-6)
+    assert torch.allclose(found.some(slice(1, 3)), whole[1:], atol=1e-6)
+    few = stepped(readout.narrow(some), features, State(0), (looked,), looked)
+    assert torch.allclose(few.logits, whole[:, some], atol=1e-6)
 
 
 def test_a_table_by_hand():

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from regard.errors import ModelError, UsageError
 from regard.search import Options, beam_search, force, greedy_search
-from regard.search.beam import Beam, largest
+from regard.search.beam import Beam
+from regard.search.largest import largest
 from regard.search.loop import search
 from regard.search.rows import Rows
 from regard.search.trail import Finished

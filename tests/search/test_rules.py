@@ -196,3 +196,7 @@ def test_log_probabilities_leave_the_scores_alone(kind):
     chances = log_probabilities(scores)
     assert torch.equal(scores, before)
     assert torch.equal(chances, torch.log_softmax(before.float(), -1))
+    room = torch.full((9 * 311,), torch.nan)
+    within = log_probabilities(scores, room)
+    assert torch.equal(within, chances) and within.data_ptr() == room.data_ptr()
+    assert torch.equal(scores, before)

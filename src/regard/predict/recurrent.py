@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from regard.drop import drop
 from regard.errors import UsageError
 from regard.predict.held import Held, Shared, held, minds
-from regard.predict.words import Apart, Readout, taught
+from regard.predict.words import stepped, taught
 from regard.registry import Maker
 from regard.types import (
     Attended,
@@ -100,7 +100,7 @@ class RecurrentDecoder(nn.Module):
             raise TypeError(f"a recurrent decoder steps from its own state, not from {type(state).__name__}")
         words = self.embed.vectors(token.unsqueeze(1), state.step)
         done = self.advance(words[:, 0], self.cells[0].project[0](words)[:, 0], state, None)
-        return Stepped(self._read(done), replace(done.state, step=state.step + 1), done.looked)
+        return self._read(done, replace(done.state, step=state.step + 1))
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All steps, each given the right previous piece."""
@@ -132,11 +132,11 @@ class RecurrentDecoder(nn.Module):
             after.append(cell(cell.project[0](below), before))
         return tuple(after)
 
-    def _read(self, done: Advanced) -> Float[Tensor, "B V"]:
+    def _read(self, done: Advanced, state: RecurrentState) -> Stepped:
         """The scores after a step; a context of values that rows share enters the readout by them."""
-        if isinstance(done.beside, Shared) and isinstance(self.readout, Readout | Apart) and not self.training:
-            return self.readout.beside(done.features, done.beside)
-        return self.readout(self._dropped(done.all))
+        if isinstance(done.beside, Shared) and not self.training:
+            return stepped(self.readout, done.features, state, done.looked, done.beside)
+        return stepped(self.readout, self._dropped(done.all), state, done.looked)
 
     def _dropped(self, features: Tensor) -> Tensor:
         return drop(features, self.dropout, self.training)

@@ -3,6 +3,8 @@
 A decoder is simple if its heads score by dot products, look at every key and share it out softly, as in the paper. Then
 
 - the past lies in tables with room for pieces to come: a step fills one place, where to extend would copy all of it;
+- rows that move go into memory that another table has just left: there is one more than there are tables, for a whole
+  search, where tables that shrink and grow would leave holes behind them that are larger than they are;
 - what may not be looked at is a number (-inf) that the product which scores the keys begins with;
 - in half precision rows are filled up to whole tiles once a step, and not for each of its products.
 
@@ -12,6 +14,7 @@ for pieces, S source positions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -62,30 +65,45 @@ class StraightState(State):
     rows: int
     past: list[Tables]
     taken: list[int] = field(default_factory=lambda: [0])
+    free: Float[Tensor, " F"] | None = None
 
     def reorder(self, index: Int[Tensor, " N"]) -> StraightState:
         """Row `index[i]` at place i."""
-        return self._moved(index, [*self.past])
+        moved = [(self._picked(keys, index, None), self._picked(values, index, None)) for keys, values in self.past]
+        return self._with(index, moved, None)
 
     def follow(self, index: Int[Tensor, " N"]) -> StraightState:
-        """The same, table by table: what has been moved is given up, so that there are never two of all."""
-        return self._moved(index, self.past)
+        """The same, table by table, each into what the one before has left: this state is given up."""
+        free, moved = self.free, []
+        while self.past:
+            tables = []
+            for table in self.past.pop(0):
+                tables.append(self._picked(table, index, free))
+                free = _memory_of(table)
+            moved.append((tables[0], tables[1]))
+        return self._with(index, moved, free)
 
-    def _moved(self, index: Int[Tensor, " N"], past: list[Tables]) -> StraightState:
-        memory, rows = self.memory.reorder(index), index
-        if spare := _filled_up(len(index), past[0][0]) - len(index):
-            rows = torch.cat((index, index[:1].expand(spare)))
+    def _with(self, index: Int[Tensor, " N"], past: list[Tables], free: Tensor | None) -> StraightState:
+        memory, rows = self.memory.reorder(index), _filled_up(len(index), past[0][0])
         hidden = self.hidden if memory.layers is self.memory.layers else _hidden(memory.layers)
-        moved = []
-        while past:
-            keys, values = past.pop(0)
-            moved.append((self._picked(keys, rows), self._picked(values, rows)))
         return replace(
-            self, memory=memory, hidden=hidden, count=len(index), rows=len(rows), past=moved, taken=[self.step]
+            self, memory=memory, hidden=hidden, count=len(index), rows=rows, past=past, taken=[self.step], free=free
         )
 
-    def _picked(self, table: Float[Tensor, "MH R d"], rows: Int[Tensor, " M2"]) -> Float[Tensor, "M2H R d"]:
-        return table.view(self.rows, -1).index_select(0, rows).view(-1, *table.shape[1:])
+    def _picked(
+        self, table: Float[Tensor, "MH R d"], index: Int[Tensor, " N"], free: Float[Tensor, " F"] | None
+    ) -> Float[Tensor, "M2H R2 d"]:
+        """These rows of a table, and those that fill up; with room for more if it is full."""
+        heads, room, size = len(table) // self.rows, table.shape[1], table.shape[2]
+        rows, more = _filled_up(len(index), table), TILE if self.step == room else 0
+        found = _placed(free, (rows, heads, room + more, size), table)
+        if more:
+            found[: len(index), :, :room] = table.view(self.rows, heads, room, size).index_select(0, index)
+            found[:, :, room:] = 0
+        else:
+            torch.index_select(table.view(self.rows, *found.shape[1:]), 0, index, out=found[: len(index)])
+        found[len(index) :] = 0
+        return found.flatten(0, 1)
 
     def counted(self, rows: int, device: torch.device) -> TransformerState:  # type: ignore[override]
         """The same as a state beside which others may stand."""
@@ -236,6 +254,18 @@ def _empty(rows: int, heads: Heads, like: Tensor) -> Tables:
 def _filled_up(count: int, like: Tensor) -> int:
     """So many rows, in half precision with those that fill up the last tile; but a tile alone need not be full."""
     return count + (-count % TILE if count > TILE and like.element_size() == 2 else 0)
+
+
+def _placed(free: Float[Tensor, " F"] | None, shape: tuple[int, ...], like: Tensor) -> Tensor:
+    """A tensor of that shape: in free memory if there is enough, else in its own."""
+    count = math.prod(shape)
+    return like.new_empty(shape) if free is None or len(free) < count else free[:count].view(shape)
+
+
+def _memory_of(table: Float[Tensor, "MH R d"]) -> Float[Tensor, " F"]:
+    """All the memory that a table lies in, which may be more than it needs."""
+    whole = table.untyped_storage()
+    return table.new_empty(0).set_(whole, 0, (whole.nbytes() // table.element_size(),), (1,))
 
 
 def _longer(table: Float[Tensor, "MH R d"]) -> Float[Tensor, "MH R2 d"]:

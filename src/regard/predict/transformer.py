@@ -20,7 +20,7 @@ from regard.predict import straight
 from regard.predict.held import held, minds
 from regard.predict.past import TransformerState
 from regard.predict.recurrent import required
-from regard.predict.words import taught
+from regard.predict.words import stepped, taught
 from regard.registry import Maker, maker, part
 from regard.sublayers import FeedForward, Norm, Residual
 from regard.types import (
@@ -156,13 +156,13 @@ class TransformerDecoder(nn.Module):
         """One position, after the remembered ones."""
         if isinstance(state, straight.StraightState):
             rows, after, looked = straight.through(self.layers, self.embed, token, state)
-            return Stepped(self.readout(self.last(rows))[: len(token)], after, looked)
+            return stepped(self.readout, self.last(rows)[: len(token)], after, looked)
         if not isinstance(state, TransformerState):
             raise TypeError(f"a Transformer decoder steps from its own state, not from {type(state).__name__}")
         rows = self.embed.vectors(token.unsqueeze(1), state.step)
         allowed = token.new_ones((token.shape[0], 1, 1), dtype=torch.bool)
         rows, past, looked = self._through(rows, state, allowed, None)
-        return Stepped(self.readout(rows)[:, 0], TransformerState(state.step + 1, state.memory, past), looked)
+        return stepped(self.readout, rows[:, 0], TransformerState(state.step + 1, state.memory, past), looked)
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All positions at once; each sees the ones before it."""

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from regard.predict.side import sides
 from regard.registry import part
-from regard.types import Attended, Embeds, Taught, Whole
+from regard.types import Attended, Embeds, State, Stepped, Taught, Whole
 
 Features = Float[Tensor, "*B F"]
 Ready = Float[Tensor, "*B G"]
@@ -47,13 +47,13 @@ class Readout(nn.Module):
         """The vocabulary's table and bias."""
         raise TypeError(f"{type(self).__name__} does not say what it multiplies with")
 
+    def multiply(self, ready: Ready) -> Logits:
+        """The product."""
+        return F.linear(ready, *self.product())
+
     def forward(self, features: Features) -> Logits:
         """The score of every piece."""
-        return F.linear(self.ready(features), *self.product())
-
-    def beside(self, features: Features, looked: Attended) -> Logits:
-        """The score of every piece, from features and the context that follows them."""
-        return F.linear(self.ready_beside(features, looked), *self.product())
+        return self.multiply(self.ready(features))
 
     def narrow(self, pieces: Int[Tensor, " U"]) -> Apart:
         """The same for some pieces alone, in the order they are given."""
@@ -87,17 +87,40 @@ class Apart(nn.Module):
         self.readout = readout
         self.score: Any = score  # which can do more than a type checker knows of a module
 
+    def ready(self, features: Features) -> Ready:
+        """What is multiplied."""
+        return self.readout.ready(features)
+
+    def ready_beside(self, features: Features, looked: Attended) -> Ready:
+        """The same of features that a context follows."""
+        return self.readout.ready_beside(features, looked)
+
+    def multiply(self, ready: Ready) -> Logits:
+        """The product."""
+        return self.score(ready)
+
     def forward(self, features: Features) -> Logits:
         """The score of every piece that is left."""
         return self.score(self.readout.ready(features))
 
-    def beside(self, features: Features, looked: Attended) -> Logits:
-        """The same from features and the context that follows them."""
-        return self.score(self.readout.ready_beside(features, looked))
-
     def narrow(self, pieces: Int[Tensor, " U"]) -> Apart:
         """The same for some pieces alone, in the order they are given."""
         return Apart(self.readout, self.score.narrow(pieces))
+
+
+def stepped(
+    readout: nn.Module,
+    features: Float[Tensor, "B F"],
+    state: State,
+    looked: tuple[Attended, ...],
+    beside: Attended | None = None,
+) -> Stepped:
+    """One step of a decoder, read out; `beside` is a look whose context the readout sees after the features."""
+    if not isinstance(readout, Readout | Apart):
+        seen = features if beside is None else torch.cat((features, beside.context[:, 0]), -1)
+        return Stepped(readout(seen), state, looked)
+    ready = readout.ready(features) if beside is None else readout.ready_beside(features, beside)
+    return Stepped(ready, state, looked, readout.multiply)
 
 
 def taught(readout: nn.Module, features: Float[Tensor, "B T F"], looked: tuple[Attended, ...]) -> Taught:

@@ -16,12 +16,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.model import Model
-from regard.search.largest import largest
-from regard.search.loop import Strategy, search
+from regard.search.loop import search
 from regard.search.options import Options
 from regard.search.penalty import length_penalty
-from regard.search.rows import Picked, Rows, Step
+from regard.search.rows import Picked, Rows
 from regard.search.rules import NEVER
+from regard.search.strategy import Candidates, Strategy
 from regard.search.trail import Finished, Hypothesis, place_in_group
 from regard.types import Grid, Padded
 
@@ -65,11 +65,13 @@ class Beam(Strategy):
         now = self.longest, self.room, self.board
         self.longest, self.room, self.board = (torch.cat(both) for both in zip(there, now, strict=True))
 
-    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> Picked:
+    def wanted(self, rows: Rows) -> int:
+        """What is among the best of a sentence is among the best of its row: two small searches for one large."""
+        return int(self.room[rows.owner].max())
+
+    def pick(self, found: Candidates, rows: Rows) -> Picked:
         """As many of the likeliest continuations of each sentence as there is room for."""
-        # What is among the best of a sentence is among the best of its row: two small searches for one large.
-        width = min(int(self.room[rows.owner].max()), chances.shape[1])
-        best, pieces = largest(chances, width)
+        best, pieces, width = found.chances, found.pieces, found.pieces.shape[1]
         totals, owner, first = _side_by_side(rows, rows.likelihood.unsqueeze(1) + best)
         values, places = totals.topk(min(self.options.beam, totals.shape[1]))
         rank = torch.arange(values.shape[1], device=values.device)

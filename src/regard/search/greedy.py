@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
 from regard.model import Model
-from regard.search.largest import largest
-from regard.search.loop import Strategy, search
+from regard.search.loop import search
 from regard.search.options import Options
-from regard.search.rows import Picked, Rows, Step
+from regard.search.strategy import Strategy
 from regard.search.trail import Hypothesis
 from regard.types import Grid, Padded
 
@@ -38,8 +33,3 @@ class Greedy(Strategy):
     """Every row goes on with its likeliest piece."""
 
     refills = True
-
-    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> Picked:
-        """The best piece of each row."""
-        best, piece = largest(chances, 1)
-        return Picked(torch.arange(len(rows), device=piece.device), piece[:, 0], best[:, 0])

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -25,37 +25,12 @@ from regard.search.options import Options
 from regard.search.penalty import looked_at, ranks
 from regard.search.queue import Queue
 from regard.search.reading import read_by_length
-from regard.search.rows import Picked, Rows, Step, first_rows
+from regard.search.rows import Rows, first_rows, slices
 from regard.search.rules import Rules, log_probabilities
+from regard.search.strategy import Candidates, Strategy
 from regard.search.trail import Finished, Hypothesis, Trail
 from regard.search.words import Words, words_of
-from regard.types import Grid, Memory, Padded, State
-
-
-class Strategy:
-    """How rows go on. `copies` is how often each sentence is searched for; `nbest` how many outputs are kept.
-
-    `step` is how many pieces have been written: one number for all rows, or one for each where some began later. A
-    strategy under which sentences may enter while others are at it (`refills`) gets ready for them in `begin_more`.
-    """
-
-    copies = 1
-    nbest = 1
-    refills = False
-
-    def begin(self, limits: Int[Tensor, " B"]) -> None:
-        """Get ready, before the first step, for outputs (those of copies too) of at most so many pieces."""
-
-    def begin_more(self, limits: Int[Tensor, " B"]) -> None:
-        """Get ready for sentences that enter later."""
-
-    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> Picked:
-        """Which rows go on, each with which piece; -inf marks what may not be written."""
-        raise TypeError(f"{type(self).__name__} does not say how it picks")
-
-    def hopeful(self, finished: Finished, rows: Rows) -> Bool[Tensor, " N"]:
-        """Of the rows that go on, those that can still matter, given what has just finished."""
-        return torch.ones_like(rows.piece, dtype=torch.bool)
+from regard.types import Grid, Memory, Padded, State, Stepped
 
 
 @contextmanager
@@ -124,6 +99,7 @@ class Running:
         self.model, self.queue, self.options, self.strategy = model, queue, queue.options, strategy
         self.start, self.end, self.before = start, end, queue.entered
         self.trail = Trail(record)
+        self.room: Tensor | None = None
         first = self._enter(queue.places())
         self.rules, self.words, self.state, self.real = first.rules, first.words, first.state, first.real
         self.rows = self._first_rows(0)
@@ -153,10 +129,7 @@ class Running:
         self.trail.look(stepped.looked)
         if self.options.beta:
             rows = rows.cover(looked_at(stepped.looked))
-        chances = log_probabilities(self.words.own(stepped.logits, rows.owner))
-        step = self.trail.steps(rows.owner)
-        self.rules(chances, rows, step)
-        picked = self.strategy.pick(chances, rows, step)
+        picked = self.strategy.pick(self._candidates(stepped, rows), rows)
         after = rows.follow(picked)
         ended = picked.piece == self.rules.end
         finished = self._finish(after.reorder(_places(ended)), picked.row[ended])
@@ -167,6 +140,19 @@ class Running:
         self.rows = after.reorder(going)
         self.token = self.words.ids(self.rows.piece, self.rows.owner)
         self.trail.go_on(parent, self.token)
+
+    def _candidates(self, stepped: Stepped, rows: Rows) -> Candidates:
+        """What every row may go on with; the scores of the vocabulary are made for some rows after others."""
+        step, wanted, parts = self.trail.steps(rows.owner), self.strategy.wanted(rows), []
+        for part in slices(len(rows), self.words.size):
+            some, at = rows.some(part), step[part] if isinstance(step, Tensor) else step
+            logits = self.words.own(stepped.some(part), some.owner)
+            if self.room is None or len(self.room) < logits.numel():  # once for all steps: large ones leave holes
+                self.room = torch.empty(logits.numel(), device=logits.device)
+            chances = log_probabilities(logits, self.room)
+            self.rules(chances, some, at)
+            parts.append(self.strategy.narrow(chances, some, at, wanted))
+        return Candidates.joined(parts)
 
     def refill(self, count: int) -> None:
         """The next so many sentences begin, beside the rows that go on."""

@@ -27,13 +27,13 @@ NEVER = -torch.inf
 FREE = -1  # in the place of a forced piece: none
 
 
-def log_probabilities(logits: Float[Tensor, "N V"]) -> Float[Tensor, "N V"]:
-    """The log-probability of every next piece, in full precision."""
-    chances = logits.float()
-    if chances is logits:
-        chances = torch.log_softmax(logits, -1)
-    else:  # a copy of our own, which is filled anew: a large one takes longest to come by
-        torch.ops.aten._log_softmax.out(chances, -1, False, out=chances)
+def log_probabilities(logits: Float[Tensor, "N V"], room: Float[Tensor, " R"] | None = None) -> Float[Tensor, "N V"]:
+    """The log-probability of every next piece, in full precision; in `room`, if some is given."""
+    if room is None:
+        room = torch.empty(logits.numel(), device=logits.device)
+    chances = room[: logits.numel()].view(logits.shape)
+    full = logits if logits.dtype == chances.dtype else chances.copy_(logits)
+    torch.ops.aten._log_softmax.out(full, -1, False, out=chances)
     refuse_nan(chances[:, :1])  # one NaN makes its whole row NaN
     return chances
 

@@ -13,9 +13,10 @@ from torch import Tensor
 
 from regard.errors import UsageError
 from regard.model import Model
-from regard.search.loop import Strategy, search
+from regard.search.loop import search
 from regard.search.options import Number, Options, at_least
-from regard.search.rows import Picked, Rows, Step
+from regard.search.rows import Rows, Step
+from regard.search.strategy import Candidates, Strategy
 from regard.search.trail import Hypothesis
 from regard.types import Grid, Padded
 
@@ -77,13 +78,12 @@ class Draw(Strategy):
         shape = (len(limits), self.options.max_length + 1)
         self.dice = torch.rand(shape, generator=self.generator).to(limits.device)
 
-    def pick(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step) -> Picked:
+    def narrow(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step, wanted: int) -> Candidates:
         """A piece for each row."""
         shares, pieces = shortlist(chances, self.sampling)
         place = draw(shares, self.dice[rows.owner, step])
-        piece = place if pieces is None else pieces.gather(1, place.unsqueeze(1)).squeeze(1)
-        chance = chances.gather(1, piece.unsqueeze(1)).squeeze(1)
-        return Picked(torch.arange(len(rows), device=piece.device), piece, chance)
+        piece = place.unsqueeze(1) if pieces is None else pieces.gather(1, place.unsqueeze(1))
+        return Candidates(chances.gather(1, piece), piece)
 
 
 def shortlist(

@@ -29,10 +29,10 @@ Module = TypeVar("Module", bound=nn.Module)
 
 
 class Words:
-    """All pieces, each at the place that its id says."""
+    """All pieces, each at the place that its id says. `size` is how many the readout scores."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, size: int) -> None:
+        self.model, self.size = model, size
 
     def placed(self, rules: Rules) -> Rules:
         """The rules, speaking of places."""
@@ -70,7 +70,8 @@ class Listed(Words):
         first = torch.cat((rules.avoid.new_tensor([rules.end]), rules.avoid.unique()))
         open_to[:, first] = True
         self.each = _vocabularies(open_to, first)
-        super().__init__(_narrowed(model, open_to.any(0).nonzero().squeeze(1)))
+        pieces = open_to.any(0).nonzero().squeeze(1)
+        super().__init__(_narrowed(model, pieces), len(pieces))
 
     def placed(self, rules: Rules) -> Rules:
         """The rules, speaking of places; the end and what is to be avoided have the same in every vocabulary."""
@@ -96,7 +97,7 @@ class Listed(Words):
 def words_of(model: Model, source: Padded | Grid, shortlist: Shortlist | None, rules: Rules) -> Words:
     """What a search may write."""
     if shortlist is None:
-        return Words(model)
+        return Words(model, model.sizes[1])
     if not isinstance(source, Padded):
         raise UsageError("a shortlist says what the pieces of a text lead to; these sources are images.")
     return Listed(model, source, shortlist, rules)
