@@ -50,8 +50,9 @@ def assert_same(one, other, within=1e-10):
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("move", ["reorder", "follow"])
 @pytest.mark.parametrize("settings", SIMPLE.values(), ids=SIMPLE)
-def test_every_step_is_the_general_one(settings):
+def test_every_step_is_the_general_one(settings, move):
     built, general, straight = made(settings)
     assert isinstance(general, TransformerState)
     assert isinstance(straight, StraightState)
@@ -60,7 +61,7 @@ def test_every_step_is_the_general_one(settings):
         one, other = built.step(tokens, general), built.step(tokens, straight)
         assert_same(one, other)
         index = torch.tensor(MOVES[number // 5] if number % 5 == 0 else torch.randperm(len(tokens)).tolist())
-        general, straight = one.state.reorder(index), other.state.reorder(index)
+        general, straight = one.state.reorder(index), getattr(other.state, move)(index)
         tokens = torch.randint(4, 37, (len(index),))
 
 
@@ -115,6 +116,43 @@ def test_a_counted_state_goes_on_as_the_straight_one(steps):
     assert counted.step.tolist() == [steps] * 3
     one, other = built.step(tokens, state), built.step(tokens, counted)
     assert torch.allclose(one.logits, other.logits, atol=1e-10)
+
+
+def memory_of(state):
+    """Where the tables of a state lie, and what is free beside them."""
+    tables = [table for pair in state.past for table in pair]
+    return {each.untyped_storage().data_ptr() for each in [*tables, *([] if state.free is None else [state.free])]}
+
+
+@torch.no_grad()
+def test_rows_that_move_on_stay_in_the_memory_that_is_there():
+    built, _, state = made([])
+    state = state.follow(torch.arange(3).repeat(5))
+    tokens, before = torch.arange(4, 19), None
+    for number in range(TILE):
+        state = built.step(tokens, state).state
+        after = state.follow(torch.randperm(len(tokens))[: 15 - number // 4])
+        if 1 < number < TILE - 1:
+            assert memory_of(after) == before
+        assert not state.past, "who follows gives up what was there"
+        state, before, tokens = after, memory_of(after), tokens[: after.count]
+    assert state.room == 2 * TILE, "there is room again, as rows have moved"
+    assert len(before) == 2 * len(state.past) + 1
+
+
+@torch.no_grad()
+def test_what_lay_in_the_memory_before_is_not_seen():
+    """Rows that fill up, and places that are still free, are zeros, whatever was there: NaN times nothing is NaN."""
+    built, _, state = made([], torch.bfloat16)
+    state = state.follow(torch.arange(3).repeat(11))
+    for number in range(2 * TILE):
+        tokens = torch.full((state.count,), 5)
+        stepped = built.step(tokens, state)
+        assert stepped.logits.isfinite().all()
+        state = stepped.state
+        if state.free is not None:
+            state.free.fill_(torch.nan)
+        state = state.follow(torch.randperm(state.count)[: 33 - number // 2])
 
 
 @torch.no_grad()
