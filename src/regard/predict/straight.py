@@ -3,8 +3,8 @@
 A decoder is simple if its heads score by dot products, look at every key and share it out softly, as in the paper. Then
 
 - the past lies in tables with room for pieces to come: a step fills one place, where to extend would copy all of it;
-- rows that move go into memory that another table has just left: there is one more than there are tables, for a whole
-  search, where tables that shrink and grow would leave holes behind them that are larger than they are;
+- rows of large tables move into memory that another table has just left: there is one more than there are tables, for a
+  whole search, where tables that shrink and grow would leave holes behind them that are larger than they are;
 - what may not be looked at is a number (-inf) that the product which scores the keys begins with;
 - in half precision rows are filled up to whole tiles once a step, and not for each of its products.
 
@@ -30,6 +30,7 @@ from regard.predict.held import Held
 from regard.predict.past import TransformerState
 from regard.types import Attended, Embeds, Memory, Modules, Prepared, State
 
+LARGE = 3 << 20  # bytes of a table from which on memory is used again: small ones leave small holes, and come quicker
 TILE = 16  # rows of half-precision products; places that the room of the past grows by; the fewest keys of a look
 
 
@@ -79,7 +80,7 @@ class StraightState(State):
             tables = []
             for table in self.past.pop(0):
                 tables.append(self._picked(table, index, free))
-                free = _memory_of(table)
+                free = _memory_of(table) if table.nbytes >= LARGE else None
             moved.append((tables[0], tables[1]))
         return self._with(index, moved, free)
 
