@@ -13,6 +13,12 @@ from small import ATTENDING, SOURCE, batch, model, overrides, words
 SCORES = ("dot", "scaled_dot", "general", "additive", "cosine", "location")
 
 
+@pytest.fixture(autouse=True)
+def many(monkeypatch):
+    """The few rows of these tests count as many."""
+    monkeypatch.setattr("regard.predict.held.FEW", 0)
+
+
 def started(*groups):
     built, pairs = model([item for group in groups for item in group]).eval(), batch()
     return built, built.start(pairs.source)
@@ -153,6 +159,15 @@ def test_every_recurrent_decoder_multiplies_the_values_and_not_the_context(decod
     plain = built.step(torch.arange(2, 7), state.reorder(torch.tensor([0, 0, 1, 1, 2])))
     assert torch.allclose(found.logits, plain.logits, atol=1e-5)
     assert not torch.allclose(found.logits[0], found.logits[1], atol=1e-3)
+
+
+@torch.no_grad()
+def test_few_rows_multiply_their_contexts(monkeypatch):
+    monkeypatch.setattr("regard.predict.held.FEW", 5)
+    built, state = started(overrides("predict", "bahdanau"))
+    shared = state.reorder(torch.tensor([0, 0, 1, 1, 2]))
+    assert_same(built, shared)
+    assert not shared.memory.passed
 
 
 def test_a_watcher_sees_every_row():

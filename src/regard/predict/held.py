@@ -23,6 +23,7 @@ from regard.listen import Looked, heard
 from regard.types import Attended, Attends, Prepared, Reorderable
 
 KEPT = 0.75  # of the sentences must still be looked at; else those that are not are left behind
+FEW = 16  # rows: to multiply their contexts is one small call, and to mix values that were multiplied more than one
 SOON = 16  # steps after which to have multiplied every value must have paid
 
 
@@ -71,7 +72,8 @@ class Held(Reorderable):
             return attend(query, prepared, start=start, real=real)
         if heard(Looked):  # a watcher wants every row's own look
             return attend(query, prepared.reorder(self.owner), start=start, real=real)
-        return Shared.of(attend(self.seated(query[:, 0]), prepared, start=start), self, layer)
+        shared = Shared.of(attend(self.seated(query[:, 0]), prepared, start=start), self, layer)
+        return shared if len(self) > FEW else Attended(shared.context, shared.look)
 
     def values_through(self, layer: int, linear: Callable[[Tensor], Tensor]) -> Float[Tensor, "B S F"] | None:
         """What a matrix makes of every value, worked out once; none where the rows are too few for that to pay."""

@@ -2,7 +2,7 @@
 
 oneDNN makes the code of a product anew for every number of rows, and keeps it. A search, whose rows leave one by one,
 has hundreds of such numbers, and the process grows by a gigabyte. So rows are filled up to whole tiles: the product of
-a few rows of nothing costs next to nothing, and the same pieces of code serve for all. Of these it keeps 32, where it
+a few rows of nothing costs next to nothing, and the same pieces of code serve for all. Of these it keeps 64, where it
 would keep a thousand, of half a megabyte each, and PyTorch a thousand more for every thread: a search makes them in a
 tenth of a millisecond each, and what was made for the steps before is hardly asked for again.
 
@@ -26,7 +26,7 @@ from regard.predict.words import Apart, Readout, Table
 from regard.sublayers import FeedForward
 
 # What oneDNN and PyTorch's way to it read when they make their first product; who has set them knows better.
-KEPT = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "32", "LRU_CACHE_CAPACITY": "1"}
+KEPT = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64", "LRU_CACHE_CAPACITY": "1"}
 
 
 def packed(weight: Float[Tensor, "V G"]) -> Tensor | None:
