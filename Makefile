@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: quickstart test format check bench bench-peers figures clean
+.PHONY: quickstart test golden format check bench bench-peers figures clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Regard needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -21,6 +21,10 @@ quickstart: $(VENV)/installed
 # those of a file share what was trained for them.
 test: check
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25
+
+# What every recipe does with a fixed seed, written anew where a change is meant; the difference is shown.
+golden: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python tests/goldens.py $(RECIPES)
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .

@@ -6,7 +6,7 @@ import torch
 
 from regard import masks
 from regard.recipe import resolve
-from regard.registry import names
+from regard.registry import Maker, names
 from regard.types import Batch, Grid, Padded
 
 RECIPE = Path(__file__).parent / "small.toml"
@@ -87,3 +87,18 @@ def fitting(kind, name, predict="luong"):
 def model(settings=(), source=SOURCE, target=TARGET):
     """The small recipe's model, not in training."""
     return resolve(RECIPE, settings).build(source, target).eval()
+
+
+# Recipes run at these sizes in tests; every other setting stays as it is.
+SMALLER = {"width": 8, "hidden": 8, "feed": 13, "heads": 2, "longest": 19}
+
+
+def smaller(made, sizes=SMALLER):
+    """The same wiring with every width cut down."""
+    found = {}
+    for key, value in made.settings.items():
+        if isinstance(value, Maker):
+            found[key] = smaller(value, sizes)
+        else:
+            found[key] = sizes[key] if key in sizes and value else value
+    return Maker(made.kind, made.name, found)

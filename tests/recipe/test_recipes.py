@@ -11,12 +11,10 @@ from regard.recipe import NAMED, resolve, write
 from regard.recipe.resolve import Recipe
 from regard.registry import Maker, find, names, settings
 from regard.types import Batch
-from small import words
+from small import smaller, words
 
 HEAD = 'extends = "rnnsearch"\n'
 SOURCE, TARGET = 31, 37
-# Recipes are printed and built at their own size, and run at this one.
-SMALLER = {"width": 8, "hidden": 8, "feed": 13, "heads": 2, "longest": 19}
 
 
 @pytest.fixture
@@ -29,17 +27,6 @@ def recipe(tmp_path):
         return path
 
     return written
-
-
-def smaller(made):
-    """The same wiring with every width cut down."""
-    found = {}
-    for key, value in made.settings.items():
-        if isinstance(value, Maker):
-            found[key] = smaller(value)
-        else:
-            found[key] = SMALLER[key] if key in SMALLER and value else value
-    return Maker(made.kind, made.name, found)
 
 
 def seeded(recipe):

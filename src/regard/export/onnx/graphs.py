@@ -67,7 +67,7 @@ class Layout:
 def _walked(model: Model, length: int) -> tuple[State, Stepped]:
     """The state after some steps, and one step more."""
     source, mask, token = _example(length)
-    with torch.no_grad():
+    with torch.no_grad(), _in_the_open():
         state = model.start(Padded(source, mask))
         for _ in range(WRITTEN):
             state = model.step(token, state).state
