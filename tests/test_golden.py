@@ -36,7 +36,7 @@ def changed(value):
     """A value that is another."""
     if isinstance(value, bool) or value is None:
         return "another"
-    return value + "x" if isinstance(value, str) else value * 1.01 + 0.01
+    return value + "x" if isinstance(value, str) else value + 0.01 * max(1, abs(value))
 
 
 def test_a_change_of_any_value_is_noticed():
