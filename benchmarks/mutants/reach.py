@@ -43,7 +43,7 @@ def _taken() -> tuple[set[str], bool]:
     places = {
         f"{code.co_filename.rpartition(PACKAGE)[2]}:{code.co_firstlineno}"
         for code in _seen
-        if PACKAGE in code.co_filename
+        if PACKAGE in code.co_filename and code.co_name != "<module>"
     }
     starts = not STARTS.isdisjoint(_seen)
     _seen.clear()

@@ -32,6 +32,18 @@ MODULES = (
     *("alignment.py", "record.py"),
 )
 SAME = Path(__file__).with_name("same.toml")
+# What most tests import, beside Regard itself.
+HEAVY = (
+    "torch",
+    "jaxtyping",
+    "beartype",
+    "datasets",
+    "tokenizers",
+    "pydantic",
+    "accelerate",
+    "matplotlib",
+    "sacrebleu",
+)
 ENOUGH = 0.95
 PATIENCE = 5  # times as long as the tests take unchanged, and a minute: then they are taken to go on for ever
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "runs", "dist", "*.egg-info", ".*_cache", "__pycache__")
@@ -99,7 +111,7 @@ class Tree:
     def __init__(self, place: Path) -> None:
         self.place = place
         self.server = subprocess.Popen(
-            [sys.executable, "-m", "mutants.server"],
+            [sys.executable, "-m", "mutants.server", *HEAVY],
             cwd=place,
             env=environment(place),
             stdin=subprocess.PIPE,

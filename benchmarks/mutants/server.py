@@ -1,4 +1,4 @@
-"""A process that has imported what every test needs but Regard itself, and runs pytest in a copy of itself each time.
+"""`python -m mutants.server MODULE ...`: imports these modules once, then runs pytest in a copy of itself each time.
 
 Each line it reads is a JSON object with the `options` of pytest and the `seconds` it may take; each line it writes is
 the exit code, or null where that was not enough. Half of what a small test costs is imports, which are spared so.
@@ -14,17 +14,6 @@ import time
 from contextlib import suppress
 from importlib import import_module
 
-HEAVY = (
-    "torch",
-    "jaxtyping",
-    "beartype",
-    "datasets",
-    "tokenizers",
-    "pydantic",
-    "accelerate",
-    "matplotlib",
-    "sacrebleu",
-)
 PLAIN = ("--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist")  # nobody reads what the tests say
 
 
@@ -32,7 +21,7 @@ def main() -> None:
     """Answer until there is nothing more to read."""
     import pytest
 
-    for name in HEAVY:
+    for name in sys.argv[1:]:
         import_module(name)
     for line in sys.stdin:
         asked = json.loads(line)
