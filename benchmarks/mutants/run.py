@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{len(changes):,} places to change in {', '.join(asked.modules)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         trees = [copy_tree(Path(folder) / f"tree{number}") for number in range(asked.jobs)]
-        files = test_files(asked.modules)
+        files = asked.tests or test_files(asked.modules)
         began = time.monotonic()
         tests = reached(trees, files)
         took = time.monotonic() - began
@@ -80,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python benchmarks/mutants", description=__doc__.splitlines()[0])
     parser.add_argument("--modules", nargs="+", default=MODULES, help="folders or files under src/regard")
+    parser.add_argument("--tests", nargs="+", help="test files to choose from, instead of those that fit the modules")
     parser.add_argument("--minutes", type=float, default=30.0, help="no further change is begun after so long")
     parser.add_argument("--count", type=int, default=None, help="no more changes than these")
     parser.add_argument("--seed", type=int, default=1, help="which changes are drawn, and in which order")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard import masks
-from regard.attend import Attention
+from regard.attend import Attention, Heads
 from regard.attend.choice import Sigmoid, Soft
 from regard.attend.gated import Gated, draw_gates
 from regard.attend.hard import Hard
@@ -126,6 +126,17 @@ def test_padded_queries_are_not_rewarded():
     assert scores.grad[1].any(-1).tolist() == [True, False, False]
 
 
+def test_padded_queries_of_heads_are_not_rewarded():
+    inner = maker("attend", "attention", score=maker("score", "dot"), choice=maker("choice", "hard", baseline=0.0))
+    attend = Heads(4, 4, 4, heads=2, attend=inner)
+    rows, query = torch.randn(2, 7, 4), torch.randn(2, 3, 4, requires_grad=True)
+    real = torch.tensor([[True, True, True], [True, False, False]])
+    with sides() as extra:
+        attend(query, attend.prepare(rows, rows), real=real)
+    extra(torch.ones(2)).backward()
+    assert torch.equal(query.grad.any(-1), real)
+
+
 def test_expected_steps_take_the_soft_weights():
     scores = torch.randn(1, 5, 3)
     assert torch.allclose(Hard(1, expected=1.0)(scores, ALL), torch.softmax(scores, -1))
@@ -146,6 +157,8 @@ def test_open_gates_are_soft_attention_and_closed_gates_are_nothing():
     gated = Gated(4)
     assert torch.allclose(gated(scores, ALL, open_gates), torch.softmax(scores, -1))
     assert not gated(scores, ALL, 0 * open_gates).any()
+    high = torch.tensor([[[100.0, 99.0, 40.0]]])
+    assert torch.allclose(gated(high, ALL, open_gates[:1]), torch.softmax(high, -1))
 
 
 def test_a_closed_key_cannot_drown_the_open_ones():
