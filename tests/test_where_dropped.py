@@ -9,8 +9,11 @@ from regard.embed.tokens import Tokens
 from regard.encode.convolve import GatedConvolution
 from regard.encode.recurrent import RecurrentEncoder
 from regard.encode.transformer import TransformerEncoder
+from regard.engine.pytorch import Torch
+from regard.learn.guide import head_counts
 from regard.masks import from_lengths
 from regard.registry import KINDS, maker, names, settings
+from regard.search import Options
 from regard.sublayers import Residual
 from regard.types import Padded
 from small import batch, model, overrides
@@ -255,3 +258,17 @@ def test_the_fused_kernel_keeps_the_mean_of_what_it_drops(fused):
     assert found.mean().item() == pytest.approx(1.0, abs=0.02)
     assert found.std() > 0.05
     assert fused
+
+
+@pytest.mark.parametrize("decoder", ["luong", "transformer"])
+def test_who_uses_a_model_drops_nothing(decoder, dropped):
+    """Search, force and the choice of heads put a model that was just trained into use themselves."""
+    built, pairs = model(overrides("predict", decoder)), batch()
+    shares(built, SHARE)
+    engine = Torch(built.train())
+    for beam in (1, 3):
+        engine.search(pairs.source, Options(beam=beam, max_length=5), record=True)
+    engine.force(pairs, record=True)
+    head_counts(built.train())
+    assert not dropped
+    assert built.training, "who only asks leaves a model in training as it was"
