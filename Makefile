@@ -1,12 +1,13 @@
 # Every target makes its own environment and installs what it needs.
 #   make quickstart   the main job: train two small models and see what they look at
 #   make test         everything that must hold: format, types, import order, all tests
+#   make mutants      break the source in many places, one at a time, and see whether a test notices
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: quickstart test golden format check bench bench-peers figures clean
+.PHONY: quickstart test golden mutants format check bench bench-peers figures clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Regard needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -25,6 +26,12 @@ test: check
 # What every recipe does with a fixed seed, written anew where a change is meant; the difference is shown.
 golden: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/python tests/goldens.py $(RECIPES)
+
+# In copies of the tree, at random: MINUTES=30 SEED=1 JOBS=2, MODULES="attend search/beam.py" for some of them.
+MINUTES ?= 30
+SEED ?= 1
+mutants: $(VENV)/installed
+	$(BIN)/python benchmarks/mutants --minutes $(MINUTES) --seed $(SEED) --jobs $(JOBS) $(if $(MODULES),--modules $(MODULES))
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .

@@ -1,12 +1,15 @@
 """What every test starts from: shapes and types checked, the same seed, one thread, and no cache of the user's."""
 
 import os
+from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
+from types import SimpleNamespace
 
 import jaxtyping
 import pytest
 import torch
+from torch.nn import functional
 
 # Some virtual machines announce Intel's tile unit (AMX) and then refuse it: half-precision products fail or kill
 # the process. The tests ask for the same values either way, so they do without it.
@@ -40,6 +43,30 @@ def one_thread():
     yield
     torch.set_num_threads(before)
     torch.set_flush_denormal(False)
+
+
+@pytest.fixture
+def kernel_calls(monkeypatch):
+    """What every call of PyTorch's fused attention by ours was given so far: its mask and its dropout."""
+    calls = []
+
+    def counted(query, keys, values, mask, dropout, **options):
+        calls.append({"mask": mask, "dropout": dropout})
+        return functional.scaled_dot_product_attention(query, keys, values, mask, dropout, **options)
+
+    module = import_module("regard.attend.attention")  # by this name the package has a function
+    monkeypatch.setattr(module, "F", SimpleNamespace(scaled_dot_product_attention=counted))
+    return calls
+
+
+@pytest.fixture
+def fused(kernel_calls, monkeypatch):
+    """Fused attention wherever it can stand, however few the keys; its calls so far."""
+    from regard.attend import Attention
+
+    for name in ("short", "short_in_half"):
+        monkeypatch.setattr(Attention, name, 0)
+    return kernel_calls
 
 
 def pytest_configure():

@@ -75,6 +75,11 @@ def test_the_other_direction_must_be_of_the_same_pair():
     forward, backward = both()
     with pytest.raises(UsageError, match=r"from 'the cat </s>' to 'le chat dort </s>'; found 'le chat(.|\n)*backward"):
         forward.links(reverse=forward)
+    long, short = (Alignment(torch.eye(count), tuple("abcdef"[:count]), tuple("uvwxyz"[:count])) for count in (6, 5))
+    with pytest.raises(
+        UsageError, match=r"from 'u v w x y \.\.\.' to 'a b c d e \.\.\.'; found 'a b c d e' to 'u v w x y'"
+    ):
+        long.links(reverse=short)
     with pytest.raises(UnknownName, match="Did you mean 'union'"):
         forward.links(reverse=backward, method="unoin")
 
@@ -89,6 +94,15 @@ def test_as_json_and_back():
     again = Alignment.from_json(json.loads(json.dumps(told)))
     assert torch.equal(again.matrix, forward.matrix)
     assert (again.source, again.target, again.note, again.kind) == (SOURCE, TARGET, "layer 1", "cross")
+
+
+def test_whole_numbers_in_json_are_weights_too():
+    """Another program may write 1 for 1.0; and what it does not tell has a default."""
+    told = both()[0].to_json() | {"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]}
+    again = Alignment.from_json({key: told[key] for key in ("format", "source", "target", "matrix")})
+    assert again.matrix.dtype == torch.float32
+    assert again.links() == [(0, 0), (1, 1)]
+    assert (again.note, again.kind) == ("", "cross")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,10 @@ from small import ATTENDING, DECODERS, IMAGE_ENCODERS, TARGET, TEXT_ENCODERS, ba
 
 SCORES, SCOPES, CHOICES = names("score"), names("scope"), names("choice")
 TRIPLES = list(itertools.product(SCORES, SCOPES, CHOICES))
+WAYS = [(*triple, "open") for triple in TRIPLES]
+WAYS += [
+    (score, scope, "soft", "fused") for score in ("dot", "scaled_dot", "general") for scope in ("global", "causal")
+]
 APART = ("begin", "train", "schedule", "average")  # they are no modules
 EVERY_PART = [(kind, name) for kind in KINDS if kind not in APART for name in names(kind)]
 BATCH, QUERIES, KEYS, WIDTH, VALUES = 3, 5, 7, 2, 11
@@ -44,9 +48,17 @@ def ragged(keys=KEYS):
 
 
 @pytest.mark.parametrize("kind", [Attention, Heads])
-@pytest.mark.parametrize(("score", "scope", "choice"), TRIPLES)
+@pytest.mark.parametrize(("score", "scope", "choice", "way"), WAYS)
 class TestAttention:
-    """Every score with every scope and every choice, alone and in heads."""
+    """Every score with every scope and every choice, alone and in heads; where PyTorch's kernel can, by it as well."""
+
+    @pytest.fixture(autouse=True)
+    def taken(self, way, kernel_calls, request):
+        """The way that is named is the way that is gone."""
+        if way == "fused":
+            request.getfixturevalue("fused")
+        yield
+        assert bool(kernel_calls) == (way == "fused")
 
     def test_masks_shapes_and_empty_rows(self, score, scope, choice, kind):
         attend = attention(score, scope, choice, width=4, kind=kind)
@@ -230,6 +242,32 @@ def test_no_self_attention_sees_the_future(place, name):
     assert_teaching_is_stepping(
         model([*overrides("predict", "transformer"), f"predict.self_attend.attend.{place}={name}"])
     )
+
+
+@pytest.mark.parametrize("scope", ["global", "causal"])
+@pytest.mark.parametrize("score", ["dot", "scaled_dot", "general"])
+def test_fused_teaching_is_a_loop_of_steps(score, scope, fused):
+    """Both attentions of a Transformer's decoder by PyTorch's kernel; its steps go another way (`predict.straight`)."""
+    inside = [f"{place}.attend.score={score}" for place in ("attend", "predict.self_attend")]
+    heads = ["attend.part=heads", "attend.heads=2", f"predict.self_attend.attend.scope={scope}"]
+    assert_teaching_is_stepping(model([*overrides("predict", "transformer"), *heads, *inside]))
+    assert len(fused) >= 4
+
+
+@pytest.mark.parametrize("encoder", ["recurrent", "transformer"])
+def test_many_keys_are_encoded_and_taught_the_same_alone_and_in_a_batch(encoder, kernel_calls):
+    """Sentences so long that the kernel is taken without being made to."""
+    heads = ["attend.part=heads", "attend.heads=2", "attend.attend.score=scaled_dot"]
+    built = model([*overrides("encode", encoder, predict="transformer"), *heads])
+    pairs = batch((43, 37, 2), (41, 3, 5))
+    together = built.teach(pairs).logits
+    assert kernel_calls
+    for row, (source, target) in enumerate(zip((43, 37, 2), (41, 3, 5), strict=True)):
+        one = Batch(
+            Padded(pairs.source.data[row : row + 1, :source], pairs.source.mask[row : row + 1, :source]),
+            Padded(pairs.target.data[row : row + 1, :target], pairs.target.mask[row : row + 1, :target]),
+        )
+        assert torch.allclose(built.teach(one).logits[0], together[row, : target - 1], atol=1e-5)
 
 
 @pytest.mark.parametrize(

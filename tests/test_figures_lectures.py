@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from regard.alignment import Alignment
+from regard.attend import Attention
 from regard.evaluate import Bucket, Score
 from regard.show.canvas import new_figure
 from regard.show.matrix import plot_matrix
@@ -90,11 +91,25 @@ def test_a_recurrent_layer_reads_one_way():
     assert found[0].any(1).tolist() == [True] * 4 + [False] * 3
 
 
-def test_watched_and_fused_are_the_same_layer():
+def test_watched_and_fused_are_the_same_layer(fused):
     calls = cost.calls(13, 8)
-    watched, fused = calls["self-attention"](), calls[cost.FUSED]()
-    for one, other in zip(watched, fused, strict=True):
+    watched = calls["self-attention"]()
+    assert not fused
+    unwatched = calls[cost.FUSED]()
+    assert len(fused) == 1
+    for one, other in zip(watched, unwatched, strict=True):
         torch.testing.assert_close(one, other)
+
+
+def test_what_is_measured_as_fused_is_fused_where_the_figure_is_read(kernel_calls):
+    """The exponent is taken from the longest lengths; of 32 keys and fewer both ways are the open one."""
+    for length in cost.QUICK["lengths"]:
+        kernel_calls.clear()
+        calls = cost.calls(length, 8)
+        calls["self-attention"]()
+        assert not kernel_calls
+        calls[cost.FUSED]()
+        assert len(kernel_calls) == (length > Attention.short)
 
 
 @pytest.mark.parametrize("exponent", [0, 1, 2])

@@ -41,6 +41,7 @@ def test_an_aligner_as_json():
     assert Aligner.from_json(stored | {"more": 1}) == GOLD
     later = Aligner("cross", 1, (3,), shift=True)
     assert Aligner.from_json(later.to_json()) == later
+    assert Aligner.from_json({"kind": "cross", "layer": 1, "heads": []}) == Aligner("cross", 1)
 
 
 @pytest.mark.parametrize("told", [[], {}, {"kind": "cross", "layer": "x", "heads": []}, {"kind": "cross", "layer": 1}])

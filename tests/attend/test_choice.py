@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard import masks
-from regard.attend import Attention
+from regard.attend import Attention, Heads
 from regard.attend.choice import Sigmoid, Soft
 from regard.attend.gated import Gated, draw_gates
 from regard.attend.hard import Hard
@@ -77,6 +77,45 @@ def test_the_entropy_term_flattens():
     assert scores.grad[0, 0, 0] > 0 > scores.grad[0, 0, 1], "descending lowers the high score and raises the low ones"
 
 
+@pytest.mark.parametrize("heads", [(), (2,)], ids=["one head", "two heads"])
+def test_the_side_term_of_hard_attention_by_hand(heads):
+    """-(reward (log p(y) - b) log a_z + entropy H), summed over all looks of a pair, and the mean of the pairs."""
+    shares = torch.tensor([0.125, 0.375, 0.5])
+    hard = Hard(1, baseline=0.9, entropy=0.3, reward=0.7)
+    hard.average.fill_(-4.0)
+    hard.seen.fill_(1.0)
+    with sides() as extra:
+        drawn = hard(shares.log().expand(2, *heads, 5, 3), ALL)
+    likelihood = torch.tensor([-3.0, -11.0])
+    looks = 5 * (2 if heads else 1)
+    logs = (drawn * shares.log()).flatten(1).sum(1)
+    entropy = -looks * (shares * shares.log()).sum()
+    expected = -(0.7 * (likelihood + 4.0) * logs + 0.3 * entropy).mean()
+    assert extra(likelihood).item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_the_first_reward_is_judged_by_its_own_mean():
+    hard = Hard(1, baseline=0.5, entropy=0.0)
+    with sides() as extra:
+        drawn = hard(torch.log(torch.tensor([[[1.0, 3.0]], [[3.0, 1.0]]])), ALL[..., :2])
+    logs = (drawn * torch.log(torch.tensor([[[0.25, 0.75]], [[0.75, 0.25]]]))).sum((1, 2))
+    expected = -(torch.tensor([2.0, -2.0]) * logs).mean()
+    assert extra(torch.tensor([-1.0, -5.0])).item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_the_entropy_is_summed_over_keys_and_looks():
+    """Descending on -H alone moves a score by p (log p + H): by hand for two keys."""
+    hard = Hard(1, entropy=1.0, reward=0.0, baseline=0.0)
+    scores = torch.log(torch.tensor([[[0.2, 0.8], [0.5, 0.5]]])).requires_grad_()
+    with sides() as extra:
+        hard(scores, ALL[..., :2])
+    extra(torch.zeros(1)).backward()
+    shares = torch.tensor([0.2, 0.8])
+    entropy = -(shares * shares.log()).sum()
+    assert torch.allclose(scores.grad[0, 0], shares * (shares.log() + entropy), atol=1e-6)
+    assert torch.allclose(scores.grad[0, 1], torch.zeros(2), atol=1e-6)
+
+
 def test_padded_queries_are_not_rewarded():
     hard = Hard(1, baseline=0.0)
     scores = torch.randn(2, 3, 3, requires_grad=True)
@@ -85,6 +124,17 @@ def test_padded_queries_are_not_rewarded():
     extra(torch.ones(2)).backward()
     assert scores.grad[0].any(-1).all()
     assert scores.grad[1].any(-1).tolist() == [True, False, False]
+
+
+def test_padded_queries_of_heads_are_not_rewarded():
+    inner = maker("attend", "attention", score=maker("score", "dot"), choice=maker("choice", "hard", baseline=0.0))
+    attend = Heads(4, 4, 4, heads=2, attend=inner)
+    rows, query = torch.randn(2, 7, 4), torch.randn(2, 3, 4, requires_grad=True)
+    real = torch.tensor([[True, True, True], [True, False, False]])
+    with sides() as extra:
+        attend(query, attend.prepare(rows, rows), real=real)
+    extra(torch.ones(2)).backward()
+    assert torch.equal(query.grad.any(-1), real)
 
 
 def test_expected_steps_take_the_soft_weights():
@@ -107,6 +157,8 @@ def test_open_gates_are_soft_attention_and_closed_gates_are_nothing():
     gated = Gated(4)
     assert torch.allclose(gated(scores, ALL, open_gates), torch.softmax(scores, -1))
     assert not gated(scores, ALL, 0 * open_gates).any()
+    high = torch.tensor([[[100.0, 99.0, 40.0]]])
+    assert torch.allclose(gated(high, ALL, open_gates[:1]), torch.softmax(high, -1))
 
 
 def test_a_closed_key_cannot_drown_the_open_ones():
@@ -124,6 +176,21 @@ def test_the_price_is_on_the_share_of_open_gates_among_real_keys():
     with sides() as extra:
         gated.prepare(torch.randn(2, 7, 4), torch.arange(7) < torch.tensor([7, 3])[:, None])
     assert extra(torch.zeros(2)).item() == pytest.approx(2.0 * 0.5)
+
+
+def test_the_price_by_hand():
+    """Gates open with a chance of 0.8 and 0.5, a third key that is padding: 3 times 0.65, whatever was drawn."""
+    gated = Gated(1, price=3.0)
+    gated.judge = torch.nn.Linear(1, 1, bias=False)
+    gated.judge.weight.data.fill_(1.0)
+    keys = torch.log(torch.tensor([[[4.0], [1.0], [9.0]]]))
+    with sides() as extra:
+        for _ in range(2):  # of two looks each tells its own
+            gated.prepare(keys, torch.tensor([[True, True, False]]))
+    assert extra(torch.zeros(1)).item() == pytest.approx(2 * 3.0 * 0.65, rel=1e-5)
+    with sides() as extra:
+        gated.eval().prepare(keys, torch.tensor([[True, True, False]]))
+    assert extra(torch.zeros(1)).item() == 0, "in use nothing is paid"
 
 
 def test_gates_may_read_the_keys_in_order():

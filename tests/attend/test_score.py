@@ -71,7 +71,10 @@ def test_additive_begins_uniform_as_the_paper_does():
     assert not score(torch.randn(2, 1, 3), score.prepare(torch.randn(2, 7, 5))).any()
 
 
-@pytest.mark.parametrize("held", [97, 31, None], ids=["some queries", "some keys", "all kept"])
+HELD = {"two rows": 1499, "two queries": 149, "one query": 97, "some keys": 31, "all kept": None}
+
+
+@pytest.mark.parametrize("held", HELD.values(), ids=HELD)
 @pytest.mark.parametrize("leading", [(3,), (2, 3)])
 def test_additive_of_powers_is_plain_additive(monkeypatch, leading, held):
     if held:
@@ -91,11 +94,12 @@ def test_additive_of_powers_is_plain_additive(monkeypatch, leading, held):
         assert torch.allclose(plain, sliced, atol=1e-12)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("kept", [0, 1000], ids=["sliced", "kept"])
-def test_additive_passes_gradcheck(monkeypatch, kept):
+def test_additive_passes_gradcheck(monkeypatch, kept, count):
     monkeypatch.setattr("regard.attend.additive.SLICE", 2)
     monkeypatch.setattr("regard.attend.additive.KEPT", kept)
-    given = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 3, 2), (2, 5, 2), (2,))]
+    given = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, count, 2), (2, 5, 2), (2,))]
     assert torch.autograd.gradcheck(additive, given)
 
 

@@ -44,9 +44,18 @@ def shake(module):
     return module
 
 
+@pytest.fixture(params=["few keys", "fused", "many keys"])
+def length(request, kernel_calls):
+    """The longest of three sequences: looked at in the open, or by the fused kernel, made to or by their length."""
+    if request.param == "fused":
+        request.getfixturevalue("fused")
+    yield 41 if request.param == "many keys" else 7
+    assert bool(kernel_calls) == (request.param != "few keys")
+
+
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize("norm", ["before", "after"])
-def test_the_encoder_is_pytorchs(norm):
+def test_the_encoder_is_pytorchs(norm, length):
     layer = nn.TransformerEncoderLayer(6, 3, 13, norm_first=norm == "before", batch_first=True)
     theirs = shake(nn.TransformerEncoder(layer, 2, norm=nn.LayerNorm(6) if norm == "before" else None)).eval()
     ours = TransformerEncoder(6, layers=2, feed=13, norm=norm, attend=maker("attend", "heads", heads=3)).eval()
@@ -55,8 +64,8 @@ def test_the_encoder_is_pytorchs(norm):
         copy_rest(original, copied, {"norm1": copied.around_attend, "norm2": copied.around_feed})
     if norm == "before":
         ours.last.load_state_dict(theirs.norm.state_dict())
-    mask = from_lengths(torch.tensor((7, 5, 2)))
-    data = torch.randn(3, 7, 6)
+    mask = from_lengths(torch.tensor((length, 5, 2)))
+    data = torch.randn(3, length, 6)
     expected = theirs(data, src_key_padding_mask=~mask)
     found = ours(Padded(data, mask))
     assert torch.allclose(found.values[mask], expected[mask], atol=1e-5)
@@ -64,7 +73,7 @@ def test_the_encoder_is_pytorchs(norm):
 
 
 @pytest.mark.parametrize("norm", ["before", "after"])
-def test_the_decoder_is_pytorchs(norm):
+def test_the_decoder_is_pytorchs(norm, length):
     layer = nn.TransformerDecoderLayer(6, 3, 13, norm_first=norm == "before", batch_first=True)
     theirs = shake(nn.TransformerDecoder(layer, 2, norm=nn.LayerNorm(6) if norm == "before" else None)).eval()
     heads = maker("attend", "heads", heads=3)
@@ -86,12 +95,13 @@ def test_the_decoder_is_pytorchs(norm):
         )
     if norm == "before":
         ours.last.load_state_dict(theirs.norm.state_dict())
-    mask, states = from_lengths(torch.tensor((7, 5, 2))), torch.randn(3, 7, 6)
-    target = words(37, (5, 3, 4))
+    mask, states = from_lengths(torch.tensor((length, 5, 2))), torch.randn(3, length, 6)
+    count = length - 2
+    target = words(37, (count, 3, 4))
     expected = theirs(
         ours.embed.vectors(target.data),
         states,
-        tgt_mask=~torch.ones(5, 5, dtype=torch.bool).tril(),
+        tgt_mask=~torch.ones(count, count, dtype=torch.bool).tril(),
         tgt_key_padding_mask=~target.mask,
         memory_key_padding_mask=~mask,
     )
@@ -143,18 +153,19 @@ def embedded(table, ids):
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize("norm", ["before", "after"])
-def test_the_whole_transformer_is_pytorchs(norm):
+def test_the_whole_transformer_is_pytorchs(norm, length):
     """From ids to the scores of every piece, in a padded batch, with one table for all three uses."""
     ours = whole(f"encode.norm={norm}", f"predict.norm={norm}")
     theirs = copied_whole(ours, norm)
     table = ours.embed.table.weight
-    pair = Batch(words(37, (7, 5, 2)), words(37, (6, 3, 5)))
+    pair = Batch(words(37, (length, 5, 2)), words(37, (length - 1, 3, 5)))
     seen = pair.target.data[:, :-1]
     real = pair.target.mask[:, 1:]
+    count = seen.shape[1]
     states = theirs(
         embedded(table, pair.source.data),
         embedded(table, seen),
-        tgt_mask=~torch.ones(5, 5, dtype=torch.bool).tril(),
+        tgt_mask=~torch.ones(count, count, dtype=torch.bool).tril(),
         src_key_padding_mask=~pair.source.mask,
         tgt_key_padding_mask=~real,
         memory_key_padding_mask=~pair.source.mask,

@@ -9,6 +9,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.errors import UsageError
 from regard.evaluate import Gold, aer, choose_heads
 from regard.evaluate.corpus_links import _keep
+from regard.evaluate.heads import _Pair, _read
 from regard.evaluate.wordforms import word_forms
 from regard.translator import Translator
 from regard.types import Attended
@@ -77,6 +78,40 @@ def test_heads_that_only_align_together():
     """Of three heads the first is wrong throughout; the others are right in turns."""
     best = choose_heads(made(["first", "odd", "even"]), SOURCES, TARGETS, GOLD).aligner
     assert (best.heads, best.shift, best.value) == ((1, 2), False, 0.0)
+
+
+def nearly_right(wrong):
+    """A thousand words linked to one source word: a head that misses some, one that has just those, one of no use."""
+    weights = torch.zeros(2, 3, 1001, 3)
+    weights[:, 0, :, 0] = 0.6
+    weights[:, 0, :wrong] = torch.tensor([0.0, 0.6, 0.0])
+    weights[:, 1, :wrong, 0] = 1.0
+    weights[:, 2, :, 1] = 1.0
+    sure = torch.zeros(1001, 3, dtype=torch.bool)
+    sure[:1000, 0] = True
+    return _Pair((weights,), sure, torch.zeros_like(sure))
+
+
+def test_a_further_head_must_be_worth_it():
+    """One link of a thousand takes a thousandth off the error, which is not enough; three are."""
+    for wrong, together in ((1, False), (3, True)):
+        found = [each for each in _read([nearly_right(wrong)], 0) if not each.shift]
+        assert found[0].error == pytest.approx(wrong / 1000, abs=1e-6)
+        sets = [each for each in found if len(each.heads) == 2]
+        assert [(each.heads, each.error) for each in sets] == ([((0, 1), 0.0)] if together else [])
+
+
+def test_no_more_than_a_few_heads_align_together():
+    """Seven heads, each right for one word in seven: four of them are taken, one at a time."""
+    weights = torch.full((2, 7, 71, 3), 0.01)
+    for head in range(7):
+        weights[:, head, head:70:7] = torch.tensor([1.0, 0.0, 0.0])
+    weights[..., 1] += 0.02
+    sure = torch.zeros(71, 3, dtype=torch.bool)
+    sure[:70, 0] = True
+    found = [each for each in _read([_Pair((weights,), sure, torch.zeros_like(sure))], 0) if not each.shift]
+    assert [len(each.heads) for each in found] == [1] * 7 + [0, 2, 3, 4]
+    assert [each.error for each in found[8:]] == pytest.approx([5 / 7, 4 / 7, 3 / 7])
 
 
 def test_one_head_is_measured():

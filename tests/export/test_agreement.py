@@ -6,8 +6,11 @@ import pytest
 import torch
 
 from exports import LINES, saved, tokenizers
+from regard.engine.pytorch import Torch
 from regard.errors import ModelError
-from regard.export.agreement import agreement, made_up_lines, must_be_exact
+from regard.export.agreement import CLOSE, Agreement, agreement, made_up_lines, must_be_exact
+from regard.record import Aligner
+from regard.search import Options
 from regard.translator import Translator
 
 
@@ -24,6 +27,60 @@ def test_a_model_agrees_with_itself_and_not_with_another(tmp_path):
     assert found.weights > 0.01
     with pytest.raises(ModelError, match="not the same model"):
         must_be_exact(found)
+
+
+def test_other_weights_alone_are_no_agreement(tmp_path):
+    """The same scores, and links read from another head: only the weights tell."""
+    one, other = (Translator.load(saved(tmp_path / name)) for name in ("one", "other"))
+    other.aligner = Aligner("cross", 0, (2,))
+    found = agreement(one, other, LINES)
+    assert (found.outputs, found.likely, found.furthest) == (1.0, 1.0, 0.0)
+    assert found.record < CLOSE < found.weights
+    apart = [
+        float((mine.record.alignment(pieces=True).matrix - theirs.record.alignment(pieces=True).matrix).abs().max())
+        for mine, theirs in zip(*(each.force(LINES, written(one)) for each in (one, other)), strict=True)
+    ]
+    assert found.weights == pytest.approx(max(apart))
+    assert found.links < 1
+    with pytest.raises(ModelError, match="not the same model"):
+        must_be_exact(found)
+
+
+def written(translator):
+    return [each[0].text for each in translator.search(LINES, Options(beam=1))]
+
+
+class Forgetful(Torch):
+    """Writes what the model writes, and records the looks of another place of the source."""
+
+    def search(self, source, options, *, record, tokens=None):
+        found = super().search(source, options, record=record, tokens=tokens)
+        return [
+            [replace(each, weights=tuple(layer.roll(1, -1) for layer in each.weights)) for each in outputs]
+            for outputs in found
+        ]
+
+
+def test_a_beam_that_records_other_looks_alone_is_no_agreement(tmp_path):
+    """The same scores, and the same looks when forced: only what the beam recorded tells."""
+    one = Translator.load(saved(tmp_path / "one"))
+    other = Translator(Forgetful(one.model), one.source, one.target, one.aligner)
+    found = agreement(one, other, LINES)
+    assert (found.outputs, found.likely, found.links, found.furthest, found.weights) == (1.0, 1.0, 1.0, 0.0, 0.0)
+    assert found.record > 0.1
+    with pytest.raises(ModelError, match="not the same model"):
+        must_be_exact(found)
+
+
+@pytest.mark.parametrize("guard", ["furthest", "weights", "record"])
+def test_each_guard_stops_an_export_by_itself(guard):
+    fine = Agreement(5, outputs=0.8, likely=1.0, links=1.0, likelihood=0.0, furthest=0.0, weights=0.0, record=0.0)
+    must_be_exact(fine)
+    must_be_exact(replace(fine, **{guard: CLOSE}))
+    with pytest.raises(ModelError):
+        must_be_exact(replace(fine, **{guard: 1.01 * CLOSE}))
+    with pytest.raises(ModelError):
+        must_be_exact(replace(fine, likely=0.8))
 
 
 def test_a_tie_may_fall_either_way(tmp_path):

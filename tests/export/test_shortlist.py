@@ -1,5 +1,7 @@
 """Shortlists: learnt from looks; what they change is measured."""
 
+from collections import Counter
+
 import pytest
 from datasets import Dataset
 
@@ -37,6 +39,24 @@ def test_candidates_are_what_looked_at_a_piece(ours):
         assert set(candidates) <= set(seen[source])
         worst = min(seen[source].count(piece) for piece in candidates)
         assert all(seen[source].count(piece) <= worst for piece in set(seen[source]) - set(candidates))
+
+
+def test_the_most_frequent_pieces_are_candidates_everywhere(ours, monkeypatch):
+    """Each target piece that is written often enough, most often first; only so many, and only of the pairs read."""
+    counts = Counter(piece for line in OTHERS for piece in ours.target.encode(line).ids)
+    everywhere = learn(ours, PAIRS, 1)[None]
+    assert everywhere[0] == END
+    assert set(everywhere[1:]) == set(counts)
+    often = [counts[piece] for piece in everywhere[1:]]
+    assert often == sorted(often, reverse=True)
+    assert often[0] > often[-1]
+    monkeypatch.setattr("regard.export.shortlist.EVERYWHERE", 3)
+    assert learn(ours, PAIRS, 1)[None] == everywhere[:4]
+    monkeypatch.setattr("regard.export.shortlist.PAIRS", 2)
+    monkeypatch.setattr("regard.export.shortlist.EVERYWHERE", 100)
+    monkeypatch.setattr("regard.export.shortlist.TOGETHER", 1)
+    few = {piece for line in OTHERS[:2] for piece in ours.target.encode(line).ids}
+    assert set(learn(ours, PAIRS, 1)[None]) == {END, *few}
 
 
 def test_a_model_that_does_not_attend_has_none(ours):

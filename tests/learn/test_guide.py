@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from learn.child import PAIRS, TOKENIZER, small_model, stream
+from regard.attend import Attention
 from regard.data.batches import Batches, Examples
 from regard.data.builtin import examples
 from regard.errors import UsageError
@@ -96,14 +97,19 @@ def test_the_loss_has_the_term_and_the_report_has_not(settings):
     assert torch.equal(guided.surprise, plain.surprise)
 
 
-def test_the_fused_way_has_the_gradient_of_the_open_one():
+@pytest.mark.parametrize("lengths", [((7, 5, 2), (6, 3, 5)), ((41, 37, 2), (43, 3, 5))], ids=["few keys", "many keys"])
+def test_the_fused_way_has_the_gradient_of_the_open_one(lengths, kernel_calls, request):
     """Nobody watches in training: the guided weights are made anew beside the fused kernel."""
-    built, pairs, found = model(TRANSFORMER), linked(batch()), []
+    if lengths[0][0] < Attention.short:
+        request.getfixturevalue("fused")
+    built, pairs, found = model(TRANSFORMER), linked(batch(*lengths)), []
     for watched in (False, True):
+        kernel_calls.clear()
         built.zero_grad()
         with listening(Looked, lambda event: None) if watched else torch.enable_grad():
             sequence_loss(built, pairs, guide=Guide(0.5, 1, 1)).total.backward()
         found.append([each.grad.clone() for each in built.parameters() if each.grad is not None])
+        assert len(kernel_calls) == (0 if watched else 4), "two layers, each over its past and over the memory"
     assert all(torch.allclose(one, other, atol=1e-5) for one, other in zip(*found, strict=True))
     assert found[0]
 

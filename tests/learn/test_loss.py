@@ -47,6 +47,40 @@ def test_what_is_reported_is_not_smoothed():
     assert smooth.total.item() == pytest.approx(expected.item(), rel=1e-5)
 
 
+def uniform(choice, *settings):
+    """A small model in training whose attention looks at all source pieces alike, before it chooses."""
+    built = model([*overrides("choice", choice), *(f"attend.choice.{each}" for each in settings)]).train()
+    for weight in built.predict.attend.score.parameters():
+        weight.data.zero_()
+    return built
+
+
+def test_what_gates_cost_is_one_price_a_pair():
+    built, pairs = uniform("gated", "price=5.0"), batch()
+    for weight in built.predict.attend.choice.judge[-1].parameters():
+        weight.data.zero_()  # every gate is open with a chance of one half
+    loss = sequence_loss(built, pairs)
+    pieces = 5 + 2 + 4
+    assert loss.pieces == pieces
+    assert (loss.total - loss.surprise).item() == pytest.approx(5.0 * 0.5 * 3 / pieces, rel=1e-4)
+
+
+def test_the_entropy_of_hard_looks_is_that_of_every_piece():
+    """Even looks at 7, 5 and 2 pieces have an entropy of log 7, log 5 and log 2, for each piece that is written."""
+    built, pairs = uniform("hard", "entropy=0.25", "reward=0.0"), batch()
+    loss = sequence_loss(built, pairs)
+    entropy = torch.tensor([7.0, 5.0, 2.0]).log() @ torch.tensor([5.0, 2.0, 4.0])
+    assert (loss.total - loss.surprise).item() == pytest.approx(-0.25 * entropy.item() / 11, rel=1e-4)
+
+
+def test_the_reward_of_hard_looks_is_the_likelihood_of_the_pair():
+    """One pair, even looks at 7 pieces: -log p(y) times the log of a seventh for each of five pieces."""
+    built, pairs = uniform("hard", "entropy=0.0", "reward=0.5", "baseline=0.0"), batch((7,), (6,))
+    loss = sequence_loss(built, pairs)
+    likelihood, looks = -5 * loss.surprise, -5 * torch.tensor(7.0).log()
+    assert (loss.total - loss.surprise).item() == pytest.approx((-0.5 * likelihood * looks / 5).item(), rel=1e-4)
+
+
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_letting_go_never_is_full_forcing(decoder):
     built, pairs = model(overrides("predict", decoder)), batch()
