@@ -1,7 +1,9 @@
 """Tokenizers: nothing is lost, every piece has its place, and every piece belongs to one word."""
 
 import gzip
-import json
+import os
+import subprocess
+import sys
 from math import exp
 from pathlib import Path
 from random import Random
@@ -137,7 +139,7 @@ class TestSampling:
         assert tokenizer.encode_ids(LINES, sample=1e-12, random=Random(1)) == tokenizer.encode_ids(LINES)
 
     def test_spans_fit_sampled_pieces(self, kind: str):
-        tokenizer = Tokenizer.train(LINES, kind=kind, size=500)
+        tokenizer = Tokenizer.train(LINES, kind=kind, size=347)  # too few for every word
         found = tokenizer.encode(LINES[0], sample=0.9, random=Random(3))
         assert "".join(found.pieces) == LINES[0] and len(found) > len(tokenizer.encode(LINES[0]))
 
@@ -219,9 +221,41 @@ def test_a_file_that_is_no_tokenizer(tmp_path: Path):
         Tokenizer.load(tmp_path / "other.json")
 
 
-def test_training_twice_gives_the_same_bpe():
-    one, other = (Tokenizer.train(LINES, kind="bpe", size=400).backend.to_str() for _ in range(2))
-    assert json.loads(one) == json.loads(other)
+TRAIN_ALL = """
+import hashlib
+from regard.data.tokenizer import Tokenizer, train_pair
+
+def tell(tokenizer):
+    print(hashlib.sha256(tokenizer.backend.to_str().encode()).hexdigest())
+
+tied = ["ab cd ef gh ij", "ji hg fe dc ba", "aabb bbaa abab baba xyz", "qu'a-t-il vu ?", "\u79c1\u306f\u6771\u4eac"] * 2
+small = {"bpe": (271, 283, "auto"), "unigram": (307, 331, "auto"), "characters": (271, "auto"), "words": (11, "auto")}
+for lines in (tied, tied[::-1]):
+    for kind, sizes in small.items():
+        for size in sizes:
+            tell(Tokenizer.train(lines, kind=kind, size=size))
+for each in train_pair(tied, tied[:3], kind="unigram", joint=False):
+    tell(each)
+"""
+
+
+def test_every_process_learns_the_same_tokenizers():
+    """Characters and pieces that are seen equally often: a fixed order decides, and the order of lines does not."""
+
+    def run(seed: int) -> list[str]:
+        environment = os.environ | {"PYTHONHASHSEED": str(seed), "TOKENIZERS_PARALLELISM": "01"[seed % 2]}
+        done = subprocess.run([sys.executable, "-c", TRAIN_ALL], env=environment, capture_output=True, check=True)
+        return done.stdout.decode().splitlines()
+
+    first, *others = map(run, range(4))
+    assert len(first) == 2 * 10 + 2 and all(other == first for other in others)
+    assert first[:10] == first[10:20]
+
+
+def test_pieces_that_tie_at_the_limit_are_those_of_the_first_letters():
+    found = Tokenizer.train(["fedcba"] * 2, kind="bpe", size=4 + 256 + 2 * 3)
+    kept = [piece for piece in found.backend.get_vocab() if len(piece) == 1]
+    assert sorted(kept) == [" ", "a", "b"]  # half the room is for characters; each is seen twice
 
 
 def test_kinds_are_chosen_from_the_text():

@@ -5,6 +5,9 @@ before the line, so that a word is the same piece at the start of a line and wit
 away and no character is replaced, so the pieces put together are the line. What the vocabulary lacks is
 spelled in bytes (`<0x00>` to `<0xFF>`, ids 4 to 259), except in `words`, where it is `<unk>`.
 
+The same lines give the same file, to the byte, in every process: where the library's trainers go through a table in
+an order that no seed fixes (the alphabet of `bpe`, all of `unigram`), the choice is made here.
+
 A `<` is a chunk of its own: so the text `</s>` or `<0x41>` in a line can never become the piece of that name.
 """
 
@@ -20,6 +23,7 @@ from typing import Any, Literal
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from regard.data.tokenizer_unigram import learn_unigram
 from regard.data.words import UNSPACED, WHITESPACE
 from regard.errors import BrokenData, UnknownName, UsageError
 
@@ -127,10 +131,13 @@ def _check_size(survey: Survey, kind: str, size: int) -> None:
 
 def _bpe(survey: Survey, size: Size) -> Tokenizer:
     room = (survey.size() if size == "auto" else size) - len(SPECIAL) - len(BYTES)
+    seen = survey.alphabet() + Counter({" ": len(survey.lines)})  # one is put before each line
+    alphabet = _ranked(seen)[: max(1, room // 2)]
     trainer = trainers.BpeTrainer(
         vocab_size=room,
         min_frequency=2,
-        limit_alphabet=max(1, room // 2),
+        initial_alphabet=alphabet,  # chosen here: of characters seen equally often the library takes any
+        limit_alphabet=len(alphabet),
         max_token_length=LONGEST_PIECE,
         show_progress=False,
     )
@@ -143,15 +150,7 @@ def _bpe(survey: Survey, size: Size) -> Tokenizer:
 
 def _unigram(survey: Survey, size: Size) -> Tokenizer:
     total = max(survey.size(), 300 + 2 * len(survey.alphabet())) if size == "auto" else size
-    trainer = trainers.UnigramTrainer(
-        vocab_size=total - len(SPECIAL) - len(BYTES) + 1,  # it counts its own <unk>
-        special_tokens=[SPECIAL[3]],
-        unk_token=SPECIAL[3],
-        max_piece_length=LONGEST_PIECE,
-        show_progress=False,
-    )
-    learned = _train(_chunked(models.Unigram(), CHUNKS), trainer, survey)
-    pieces = [(piece, score) for piece, score in learned["vocab"] if piece != SPECIAL[3]]
+    pieces = learn_unigram(_counted(survey), total - len(SPECIAL) - len(BYTES), LONGEST_PIECE)
     lowest = min(score for _, score in pieces)
     fixed = [(piece, 0.0) for piece in SPECIAL] + [(piece, lowest) for piece in BYTES]
     return _chunked(models.Unigram(fixed + pieces, unk_id=3, byte_fallback=True), CHUNKS)
@@ -159,8 +158,7 @@ def _unigram(survey: Survey, size: Size) -> Tokenizer:
 
 def _characters(survey: Survey, size: Size) -> Tokenizer:
     room = None if size == "auto" else size - len(SPECIAL) - len(BYTES)
-    ranked = sorted(survey.alphabet().items(), key=lambda item: (-item[1], item[0]))
-    vocabulary = _numbered([character for character, _ in ranked[:room]])
+    vocabulary = _numbered(_ranked(survey.alphabet())[:room])
     tokenizer = Tokenizer(models.BPE(vocabulary, [], unk_token=SPECIAL[3], byte_fallback=True))
     tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
     return tokenizer
@@ -184,6 +182,17 @@ def _train(tokenizer: Tokenizer, trainer: trainers.Trainer, survey: Survey) -> d
     tokenizer.train_from_iterator(survey.lines, trainer, len(survey.lines))
     model: dict[str, Any] = json.loads(tokenizer.to_str())["model"]
     return model
+
+
+def _counted(survey: Survey) -> Counter[str]:
+    """The chunks of the lines and how often each of them stands there."""
+    cut = pre_tokenizers.Split(Regex(CHUNKS), "isolated").pre_tokenize_str
+    return Counter(chunk for line in survey.lines if line for chunk, _ in cut(f" {line}"))
+
+
+def _ranked(alphabet: Counter[str]) -> list[str]:
+    """Characters, the most frequent first; equally frequent ones in the order of their code points."""
+    return sorted(alphabet, key=lambda character: (-alphabet[character], character))
 
 
 def _numbered(pieces: list[str]) -> dict[str, int]:
