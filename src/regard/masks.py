@@ -64,6 +64,13 @@ class _Softmax(torch.autograd.Function):
         return (upstream - (upstream * weights).sum(-1, keepdim=True)).mul_(weights), None
 
 
+def normalise(weights: Float[Tensor, "*B K"]) -> Float[Tensor, "*B K"]:
+    """Each row divided by its sum. A row of zeros stays one, and sends zeros back: 1 / 0 times 0 would be no number."""
+    total = weights.sum(-1, keepdim=True)
+    some = total > torch.finfo(weights.dtype).tiny
+    return torch.where(some, weights, 0.0) / torch.where(some, total, 1.0)
+
+
 def mean(values: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]) -> Float[Tensor, "B D"]:
     """The mean over real positions; zero where there are none."""
     real = mask.unsqueeze(-1)

@@ -1,5 +1,7 @@
 """Choices: hard attention's estimator, gates, and what they add to the loss."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -167,6 +169,54 @@ def test_a_closed_key_cannot_drown_the_open_ones():
     assert torch.allclose(weights, torch.tensor([[[0.0, 0.5, 0.5]]]))
     weights.square().sum().backward()
     assert torch.isfinite(scores.grad).all()
+
+
+def test_a_row_is_divided_by_its_sum_and_a_row_of_zeros_stays_one():
+    rows = torch.tensor([[1.0, 3.0, 0.0], [0.0, 0.0, 0.0]], dtype=torch.float64, requires_grad=True)
+    found = masks.normalise(rows)
+    assert torch.equal(found, torch.tensor([[0.25, 0.75, 0.0], [0.0, 0.0, 0.0]], dtype=torch.float64))
+    (found * torch.tensor([4.0, 0.0, 8.0])).sum().backward()
+    # d (4 a + 8 c) / (a + b + c) at (1, 3, 0): (4 - 1) / 4, (0 - 1) / 4, (8 - 1) / 4
+    assert torch.allclose(rows.grad, torch.tensor([[0.75, -0.25, 1.75], [0.0, 0.0, 0.0]], dtype=torch.float64))
+    assert torch.autograd.gradcheck(masks.normalise, torch.rand(5, 3, dtype=torch.float64, requires_grad=True))
+
+
+def test_a_query_whose_keys_are_all_closed_sends_back_zeros():
+    """Its strengths are zero and so is their sum: 0 / 0 on the way forward, infinity times 0 on the way back."""
+    scores = torch.randn(1, 2, 3, requires_grad=True)
+    gates = torch.tensor([[[0.0, 1.0, 1.0]]], requires_grad=True)
+    allowed = torch.tensor([[[True, False, False], [True, True, True]]])  # of the past the first query sees one key
+    weights = Gated(4)(scores, allowed, gates)
+    assert not weights[0, 0].any()
+    assert weights[0, 1, 0] == 0
+    assert weights[0, 1].sum().item() == pytest.approx(1)
+    (weights * torch.tensor([2.0, 3.0, 5.0])).sum().backward()
+    assert not scores.grad[0, 0].any()
+    assert torch.isfinite(scores.grad).all()
+    assert torch.isfinite(gates.grad).all()
+    assert gates.grad.any(), "the second query has something to say"
+
+
+def test_the_gradients_of_gates_are_right():
+    gates = torch.tensor([[[1.0, 0.8, 1.0]], [[1.0, 0.9, 0.7]]], dtype=torch.float64, requires_grad=True)
+    scores = torch.randn(2, 5, 3, dtype=torch.float64, requires_grad=True)
+    allowed = torch.tensor([[[True, True, False]], [[False, False, False]]])
+    assert torch.autograd.gradcheck(lambda *given: Gated(4)(given[0], allowed, given[1]), (scores, gates))
+
+
+@pytest.mark.parametrize("choice", ["gated", "hard", "sigmoid", "soft"])
+def test_a_window_whose_weights_are_all_zero_is_renormalised_to_zeros(choice):
+    scope = maker("scope", "local_p", reach=1, renormalise=True)
+    attend = Attention(4, 4, 4, score=maker("score", "dot"), scope=scope, choice=maker("choice", choice))
+    query, keys, values = (torch.randn(2, 3, 4, requires_grad=True) for _ in range(3))
+    prepared = attend.prepare(keys, values, torch.tensor([[True] * 3, [False] * 3]))
+    if choice == "gated":
+        prepared = replace(prepared, gates=0 * prepared.gates)
+    looked = attend(query, prepared)
+    assert not looked.context[1].any()
+    looked.context.sum().backward()
+    learnt = (query, keys, values, *attend.parameters())
+    assert all(each.grad is None or torch.isfinite(each.grad).all() for each in learnt)
 
 
 def test_the_price_is_on_the_share_of_open_gates_among_real_keys():

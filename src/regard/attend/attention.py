@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from regard import masks
 from regard.attend.choice import Choice
 from regard.attend.scope import Scope, View
 from regard.attend.score import Score
@@ -212,7 +213,7 @@ class Attention(nn.Module):
         if view.tilt is not None:
             weights = weights * view.tilt
         if view.renormalise:
-            weights = weights / weights.sum(-1, keepdim=True).clamp(min=torch.finfo(weights.dtype).tiny)
+            weights = masks.normalise(weights)
         context = (self._drop(weights).unsqueeze(-2) @ values).squeeze(-2)
         count = prepared.keys.shape[-2]
         return Attended(context, lambda: spread(weights, index, count))

@@ -83,4 +83,4 @@ class Gated(Choice):
         highest = wide.detach().masked_fill(~is_open, torch.finfo(wide.dtype).min).amax(-1, keepdim=True)
         # A closed key may score far above every open one; its strength is only needed for the gate's gradient.
         strength = (wide - highest).clamp(max=30).exp() * allowed * gates
-        return (strength / strength.sum(-1, keepdim=True).clamp(min=torch.finfo(wide.dtype).tiny)).to(scores.dtype)
+        return masks.normalise(strength).to(scores.dtype)
