@@ -124,6 +124,20 @@ def test_a_closed_pipe_is_no_traceback(run):
     assert "Traceback" not in done.stderr
 
 
+def test_a_byte_order_mark_changes_nothing(run, tmp_path):
+    (tmp_path / "plain").write_text("a b c\nd e\n")
+    (tmp_path / "marked").write_text("\ufeffa b c\nd e\n", encoding="utf-8")
+    for words in ("translate {}", "align {} plain", "align plain {}"):
+        verb, *files = words.split()
+        plain, marked = (
+            call(verb, run, *(tmp_path / each.format(name) for each in files)) for name in ("plain", "marked")
+        )
+        assert plain.exit_code == 0
+        assert marked.stdout == plain.stdout
+    for words in (("translate", run), ("show", run, "-")):
+        assert call(*words, text="\ufeffa b c\n").stdout == call(*words, text="a b c\n").stdout
+
+
 def test_align_given_pairs(run, tmp_path):
     (tmp_path / "a").write_text("a b c\nd e\n")
     (tmp_path / "b").write_text("a b c\nd e\n")

@@ -113,6 +113,19 @@ class TestErrors:
         advice = the(look(folder), "invalid-utf8").advice
         assert {"cp1252": "WINDOWS-1252", "latin-1": "ISO-8859-1", "utf-16": "UTF-16"}[coding] in advice
 
+    def test_the_coding_is_guessed_from_every_bad_line(self, folder):
+        """Converted as ISO-8859-1, the quotes of the last line would become control characters."""
+        (folder / "val.aa1").write_bytes("\n".join(["sch\u00f6n"] * 22 + ["\u201eja\u201c"]).encode("cp1252"))
+        advice = the(look(folder), "invalid-utf8").advice
+        assert advice == "It looks like WINDOWS-1252: `iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW` converts it."
+
+    def test_one_bad_line_in_a_file_of_utf8_is_not_converted(self, folder):
+        lines = ["sch\u00f6n".encode()] * 22 + ["sch\u00f6n".encode("latin-1")]
+        (folder / "val.aa1").write_bytes(b"\n".join(lines))
+        finding = the(look(folder), "invalid-utf8")
+        assert finding.where.endswith("val.aa1:23")
+        assert finding.advice.startswith("The rest is UTF-8, and converting the file would spoil it")
+
     def test_truncated_gzip(self, folder):
         whole = gzip.compress((folder / "val.aa1").read_bytes())
         (folder / "val.aa1").unlink()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from regard.data.corpus import Corpus
 from regard.data.example import read_gold
 from regard.data.files import Lines, cache_folder
+from regard.data.held_out import share_of
 from regard.data.languages import code_of, pick, read_pair
 from regard.data.names import read_name, split_named
 from regard.data.rows import turn
@@ -158,8 +159,8 @@ class TestFolders:
             Corpus.open(folder, cache=cache)
 
     def test_nothing_to_read(self, tmp_path, cache):
-        write(tmp_path / "data" / "table.csv", ["a,b"])
-        with pytest.raises(MissingData, match=r"expected a corpus: train.de train.en .*; found table.csv\."):
+        write(tmp_path / "data" / "table.parquet", ["a,b"])
+        with pytest.raises(MissingData, match=r"expected a corpus: train.de train.en .*; found table.parquet\."):
             Corpus.open(tmp_path / "data", cache=cache)
 
     def test_a_name_nobody_knows(self, cache):
@@ -220,10 +221,8 @@ class TestHeldOut:
         assert 50 < len(corpus.split("val")) < 160
 
     def test_large_files_give_up_little(self):
-        from regard.data.plan import held_out_share
-
-        assert held_out_share(100) == pytest.approx(0.1)
-        assert held_out_share(5_000_000) == pytest.approx(0.0004)
+        assert share_of(None, 100) == pytest.approx(0.1)
+        assert share_of(None, 5_000_000) == pytest.approx(0.0004)
 
 
 class TestTables:

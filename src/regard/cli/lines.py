@@ -11,6 +11,7 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
+from regard.data.files import BOM, CodingGuess, open_bytes
 from regard.errors import BrokenData, MissingData
 
 TOGETHER = 256  # lines handed on at once when they come fast; a slow writer gets each as soon as it is there
@@ -30,8 +31,6 @@ def read_lines(path: Path | None) -> Iterator[list[str]]:
         return
     if not path.is_file():
         raise MissingData(f"{path} is not a file.", hint="Give a text file, or pipe text into the command.")
-    from regard.data.files import open_bytes
-
     with open_bytes(path) as file:
         yield from _grouped(file, str(path))
 
@@ -57,12 +56,13 @@ def _grouped(file: Iterable[bytes], name: str) -> Iterator[list[str]]:
             lines.put(End())
 
     Thread(target=fill, daemon=True).start()
+    coding = CodingGuess()
     number, following = 0, lines.get()
     while isinstance(following, bytes):
         group = [following]
         while len(group) < TOGETHER and not lines.empty() and isinstance(following := lines.get(), bytes):
             group.append(following)
-        yield [_text(line, name, number + place) for place, line in enumerate(group, 1)]
+        yield [_text(line, name, number + place, coding) for place, line in enumerate(group, 1)]
         number += len(group)
         if isinstance(following, bytes):
             following = lines.get()
@@ -73,14 +73,19 @@ def _grouped(file: Iterable[bytes], name: str) -> Iterator[list[str]]:
         ) from following.error
 
 
-def _text(line: bytes, name: str, number: int) -> str:
+def _text(line: bytes, name: str, number: int, coding: CodingGuess) -> str:
+    if number == 1:
+        line = line.removeprefix(BOM)
     try:
-        return line.decode("utf-8").rstrip("\r\n")
+        text = line.decode("utf-8")
     except UnicodeDecodeError as error:
+        coding.see_bad(line)
         raise BrokenData(
             f"{name}, line {number}: expected UTF-8; found byte {line[error.start]:#04x} at place {error.start + 1}.",
-            hint="Convert it first: iconv -f ISO-8859-1 -t UTF-8 FILE > NEW",
+            hint=coding.advice(),
         ) from error
+    coding.see_good(line)
+    return text.rstrip("\r\n")
 
 
 def write_line(text: str) -> None:

@@ -10,6 +10,7 @@ import gzip
 import os
 import shutil
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b, file_digest
@@ -20,7 +21,9 @@ from uuid import uuid4
 from regard.data.report import SHOWN, Finding, doubt, error
 from regard.errors import DataError
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
+_WIDE = (b"\xff\xfe", b"\xfe\xff")  # the byte order marks of UTF-16
+_UNDEFINED = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that WINDOWS-1252 has no character for
 _CHUNK = 1 << 20
 
 
@@ -74,6 +77,7 @@ class Lines:
         self.count = 0
         self._broken = 0
         self._bad: list[tuple[int, bytes]] = []
+        self.coding = CodingGuess()
         self._returns = 0
         self._bom = False
         self._torn: str | None = None
@@ -92,20 +96,23 @@ class Lines:
         if line.endswith(b"\r"):
             self._returns += 1
             line = line[:-1]
-        if self.count == 1 and line.startswith(_BOM):
+        if self.count == 1 and line.startswith(BOM):
             self._bom = True
-            line = line[len(_BOM) :]
+            line = line[len(BOM) :]
         try:
-            return line.decode("utf-8")
+            text = line.decode("utf-8")
         except UnicodeDecodeError:
             self._broken += 1
+            self.coding.see_bad(line)
             if len(self._bad) < SHOWN:
                 self._bad.append((self.count, line))
             return line.decode("utf-8", "replace")
+        self.coding.see_good(line)
+        return text
 
     def findings(self) -> list[Finding]:
         """What was wrong with the file, once it was read to its end."""
-        found = (self._unreadable(), self._empty(), self._coding(), self._marks())
+        found = (self._unreadable(), self._empty(), self._invalid(), self._marks())
         return [finding for finding in found if finding]
 
     def _unreadable(self) -> Finding | None:
@@ -123,20 +130,18 @@ class Lines:
             return None
         return error("empty-file", "the file is empty; expected one sentence a line.", self.path)
 
-    def _coding(self) -> Finding | None:
+    def _invalid(self) -> Finding | None:
         if not self._bad:
             return None
         first = self._bad[0][0]
-        coding = guess_coding(b"".join(line for _, line in self._bad))
-        wide = coding.startswith("UTF-16")
-        shown = () if wide else tuple(f"line {number}: {_show_bytes(text)}" for number, text in self._bad)
+        shown = () if self.coding.wide else tuple(f"line {number}: {_show_bytes(text)}" for number, text in self._bad)
         lines = "one line that is" if self._broken == 1 else f"{self._broken:,} lines that are"
         return error(
             "invalid-utf8",
             f"expected UTF-8; found {lines} not.",
             f"{self.path}:{first}",
             examples=shown,
-            advice=f"It looks like {coding}: `iconv -f {coding} -t UTF-8 FILE > NEW` converts it.",
+            advice=self.coding.advice(),
         )
 
     def _marks(self) -> Finding | None:
@@ -157,11 +162,51 @@ class Lines:
         )
 
 
-def guess_coding(text: bytes) -> str:
-    """The coding that a text which is not UTF-8 most probably has."""
-    if text[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in text:
-        return "UTF-16"
-    return "WINDOWS-1252" if any(0x80 <= byte < 0xA0 for byte in text) else "ISO-8859-1"
+class CodingGuess:
+    """Guesses the coding of a file that is not UTF-8, from all lines seen: the next may tell what the first did not.
+
+    Letters such as é are the same bytes in ISO-8859-1 and WINDOWS-1252; curly quotes, dashes and the euro sign are in
+    WINDOWS-1252 alone, in bytes that ISO-8859-1 has for control characters. So WINDOWS-1252 reads both.
+    """
+
+    def __init__(self) -> None:
+        self.wide = False  # UTF-16, of which no line can be made sense of
+        self._good = self._bad = 0  # lines beyond ASCII that are UTF-8, on the whole at least; those that are not
+        self._high: Counter[int] = Counter()  # bytes beyond ASCII in lines that are not UTF-8
+        self._ascii = 0
+
+    def see_good(self, line: bytes) -> None:
+        """Take a line that is UTF-8."""
+        self._good += not line.isascii()
+
+    def see_bad(self, line: bytes) -> None:
+        """Take a line that is not."""
+        self.wide = self.wide or line.startswith(_WIDE) or b"\0" in line
+        letters = [letter for letter in line.decode("utf-8", "replace") if not letter.isascii()]
+        damaged = 2 * letters.count("\ufffd") <= len(letters)  # else most of it was never UTF-8
+        self._good, self._bad = self._good + damaged, self._bad + (not damaged)
+        high = [byte for byte in line if byte >= 0x80]
+        self._high.update(high)
+        self._ascii += len(line) - len(high)
+
+    def advice(self) -> str:
+        """What to do about the file."""
+        if self.wide:
+            return _convert("It looks like UTF-16", "UTF-16")
+        if 10 * self._good > self._bad:  # by chance a few bytes of another coding may look like UTF-8
+            return "The rest is UTF-8, and converting the file would spoil it: mend what is not, or take it out."
+        if self._high.keys() & _UNDEFINED or self._high.total() > self._ascii:
+            return (
+                "It is no Western European coding; `file -i FILE` may know which it is, and "
+                "`iconv -f CODING -t UTF-8 FILE > NEW` converts it (SHIFT_JIS, GB18030, KOI8-R, WINDOWS-1251 ...)."
+            )
+        plain = all(byte >= 0xA0 for byte in self._high)
+        likely = "ISO-8859-1 or WINDOWS-1252" if plain else "WINDOWS-1252"
+        return _convert(f"It looks like {likely}", "WINDOWS-1252")
+
+
+def _convert(guess: str, coding: str) -> str:
+    return f"{guess}: `iconv -f {coding} -t UTF-8 FILE > NEW` converts it."
 
 
 def _show_bytes(line: bytes) -> str:

@@ -23,9 +23,9 @@ def _known() -> dict[str, str]:
 
 
 def code_of(name: str) -> str | None:
-    """The usual code of a language (`deu` -> `de`, `de-AT` -> `de`), or nothing where we do not know it."""
+    """The usual code of a language (`deu`, `de-AT`, `German (Austria)` -> `de`), or nothing where we do not know it."""
     plain = name.lower()
-    return _known().get(plain) or _known().get(re.split("[-_]", plain)[0])
+    return _known().get(plain) or _known().get(re.split(r"\s*[-_(]", plain)[0])
 
 
 def is_language(name: str) -> bool:

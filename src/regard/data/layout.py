@@ -1,7 +1,7 @@
 """Finding a corpus in a folder: which files hold which split in which language, and how to read them.
 
-Files of lines (`train.de`, `train.en`) come first; where there are none, the tables (`.tsv`, `.jsonl`,
-`.tmx`) are the corpus. What lies there and is not used is said in the notes of the plan.
+Files of lines (`train.de`, `train.en`) come first; where there are none, the tables (`.tsv`, `.csv`,
+`.jsonl`, `.tmx`) are the corpus. What lies there and is not used is said in the notes of the plan.
 """
 
 from __future__ import annotations
@@ -10,18 +10,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from regard.data.held_out import USUAL, HeldOut, cut_note
 from regard.data.languages import pick
 from regard.data.names import TABLES, Name, by_split, read_name
 from regard.data.plan import Plan
 from regard.data.report import Finding, error, fault
 from regard.data.rows import Parallel, Reader, Shape
-from regard.data.tables import ANONYMOUS, look_at_jsonl, look_at_tsv
+from regard.data.tables import ANONYMOUS, look_at_columns, look_at_jsonl
 from regard.data.tmx import look_at_tmx
 from regard.errors import BrokenData, MissingData, UsageError
 
-_EXPECTED = "train.de train.en val.de val.en test.de test.en (also .gz), or .tsv, .jsonl or .tmx files"
+_EXPECTED = "train.de train.en val.de val.en test.de test.en (also .gz), or .tsv, .csv, .jsonl or .tmx files"
 _Look = Callable[[Path, tuple[str, str] | None, tuple[str, ...]], Shape]
-_LOOKS: dict[str, _Look] = {"tsv": look_at_tsv, "jsonl": look_at_jsonl, "tmx": look_at_tmx}
+_LOOKS: dict[str, _Look] = {
+    "tsv": look_at_columns,
+    "csv": look_at_columns,
+    "jsonl": look_at_jsonl,
+    "tmx": look_at_tmx,
+}
 _KEEP_ONE = "Keep one of them in the folder."
 
 
@@ -35,14 +41,26 @@ class Choice:
     note: str = ""
 
 
-def find(path: Path, source: str | None = None, target: str | None = None) -> Plan:
-    """Make a plan for a folder or a single file of pairs."""
+@dataclass(frozen=True)
+class Found:
+    """What makes up a corpus, and what there is to say about it. `whole`: no split is named anywhere."""
+
+    way: Choice
+    readers: list[Reader]
+    whole: bool
+    missing: list[Finding]
+    aside: list[str]
+    notes: tuple[str, ...] = ()
+
+
+def find(path: Path, source: str | None = None, target: str | None = None, held_out: HeldOut = USUAL) -> Plan:
+    """Make a plan for a folder or a single file of pairs; `held_out` says what is cut off where splits are missing."""
     asked = tuple(name for name in (source, target) if name)
     names = list(_names(path, asked))
     if any(name.kind == "lines" for name in names):
-        return _plan_of_lines(path, names, source, target)
+        return _finish(path, _find_lines(path, names, source, target), held_out)
     if tables := [name for name in names if name.kind in TABLES]:
-        return _plan_of_tables(path, tables, source, target)
+        return _finish(path, _find_tables(path, tables, source, target), held_out)
     seen = sorted(entry.name for entry in path.iterdir())[:8] if path.is_dir() else [path.name]
     raise MissingData(
         f"{path}: expected a corpus: {_EXPECTED}; found {', '.join(seen) or 'no files at all'}.",
@@ -68,7 +86,7 @@ def _understood(folder: Path, asked: tuple[str, ...]) -> Iterator[Name]:
             yield name
 
 
-def _plan_of_lines(path: Path, names: list[Name], source: str | None, target: str | None) -> Plan:
+def _find_lines(path: Path, names: list[Name], source: str | None, target: str | None) -> Found:
     lines = [name for name in names if name.kind == "lines"]
     used = [name for name in lines if name.split] or lines
     stems = sorted({name.stem for name in used})
@@ -86,7 +104,7 @@ def _plan_of_lines(path: Path, names: list[Name], source: str | None, target: st
         first, second = (_side(path, split, language, here, missing) for language in (way.source, way.target))
         if first and second:
             readers.append(_parallel(split, first, second, names, way))
-    return _finish(path, way, readers, used[0].split is None, missing, aside)
+    return Found(way, readers, used[0].split is None, missing, aside)
 
 
 def _is_for_others(split: str, names: list[Name], way: Choice) -> bool:
@@ -124,13 +142,15 @@ def _parallel(split: str, source: Name, target: Name, names: list[Name], way: Ch
     return Parallel(split, source.path, target.path)
 
 
-def _plan_of_tables(path: Path, names: list[Name], source: str | None, target: str | None) -> Plan:
+def _find_tables(path: Path, names: list[Name], source: str | None, target: str | None) -> Found:
     asked = tuple(name for name in (source, target) if name)
     fitting = [name for name in names if not _other_pair(name, source, target)]
     if not fitting:
         pairs = ", ".join(sorted({"-".join(name.pair) for name in names if name.pair}))
         raise MissingData(f"{path}: expected files for {' and '.join(asked)}; found the pairs {pairs}.")
-    tables, broken = _look_at_all(path, fitting, asked)
+    used = [name for name in fitting if name.split] or fitting
+    aside = [name.path.name for name in fitting if name not in used]
+    tables, broken = _look_at_all(path, used, asked)
     if len({frozenset(shape.languages) for _, shape in tables}) > 1:
         pairs = ", ".join(sorted({"-".join(shape.languages) for _, shape in tables}))
         raise UsageError(f"{path}: several pairs of languages lie there: {pairs}.", hint=_CHOOSE)
@@ -141,8 +161,16 @@ def _plan_of_tables(path: Path, names: list[Name], source: str | None, target: s
         raise _several(path, [name.path.name for name in whole], whole[0].path)
     chosen = sorted(parted or tables, key=lambda table: by_split(table[0].split or "train"))
     readers = [shape.reader(way.source, way.target, name.split or "train") for name, shape in chosen]
-    aside = [name.path.name for name in whole] if parted else []
-    return _finish(path, way, readers, not parted, [*broken, *_repeated(path, readers)], aside)
+    aside += [name.path.name for name in whole] if parted else []
+    return Found(way, readers, not parted, [*broken, *_repeated(path, readers)], aside, tuple(_told(chosen)))
+
+
+def _told(tables: list[tuple[Name, Shape]]) -> Iterator[str]:
+    """How the tables were read, those that are alike together."""
+    alike: dict[str, list[str]] = {}
+    for name, shape in tables:
+        alike.setdefault(shape.note, []).append(name.path.name)
+    return (f"{', '.join(files)}: {note}" for note, files in alike.items() if note)
 
 
 _CHOOSE = "Choose with --from and --to."
@@ -222,26 +250,20 @@ def _asked_language(path: Path, asked: str, names: Sequence[str]) -> str:
     return found
 
 
-def _finish(
-    path: Path,
-    way: Choice,
-    readers: list[Reader],
-    whole: bool,
-    missing: list[Finding],
-    aside: list[str],
-) -> Plan:
+def _finish(path: Path, found: Found, held_out: HeldOut) -> Plan:
     """The plan, with the splits that must be cut off from training and what there is to say about it all."""
-    splits = {reader.split for reader in readers}
-    cut: tuple[str, ...] = ()
-    if whole:
-        cut = ("val", "test")
-    elif "train" in splits and not splits & {"val", None} and not missing:
-        cut = ("val",)
-    notes = [way.note] if way.note else []
+    splits = {reader.split for reader in found.readers}
+    usual: tuple[str, ...] = ()
+    if found.whole:
+        usual = ("val", "test")
+    elif "train" in splits and not splits & {"val", None} and not found.missing:
+        usual = ("val",)
+    cut = held_out.cut(usual, splits, str(path))
+    notes = [found.way.note] if found.way.note else []
+    notes += found.notes
     if cut:
-        share = "about 2,000 pairs each, at most a tenth"
-        notes.append(f"{' and '.join(cut)} cut off from train by a hash of the source line ({share})")
-    if aside:
-        more = f" and {len(aside) - 4} more" if len(aside) > 4 else ""
-        notes.append(f"left aside: {', '.join(aside[:4])}{more}")
-    return Plan(str(path), *way.asked, tuple(readers), cut, tuple(notes), tuple(missing))
+        notes.append(cut_note(cut))
+    if found.aside:
+        more = f" and {len(found.aside) - 4} more" if len(found.aside) > 4 else ""
+        notes.append(f"left aside: {', '.join(found.aside[:4])}{more}")
+    return Plan(str(path), *found.way.asked, tuple(found.readers), cut, tuple(notes), tuple(found.missing))

@@ -3,7 +3,7 @@
 train.de  train.en.gz     one side of a split, a sentence a line
 test_2016_flickr.de       every test file is a split of its own, called by its stem
 test.en-fr.gold           gold links, in the direction its name says
-en-it.dev.tsv.gz          a table of pairs; .jsonl and .tmx likewise
+en-it.dev.tsv.gz          a table of pairs; .csv, .jsonl and .tmx likewise
 corpus.de corpus.en       no split in the name: validation and test are cut off from it
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from regard.data.files import plain_name
 from regard.data.languages import is_language, read_pair
 
-TABLES = ("tsv", "jsonl", "tmx")
+TABLES = ("tsv", "csv", "jsonl", "tmx")
 LINKS = ("gold", "links", "align")
 _SPLITS = dict.fromkeys(("train", "training"), "train") | dict.fromkeys(("val", "dev", "valid", "validation"), "val")
 _TEST = re.compile(r"(news)?test|gold$")
@@ -24,7 +24,7 @@ _WORD = re.compile(r"[\w.-]+")  # a split becomes the name of a file
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,7}([-_][A-Za-z0-9]{1,8})?")
 # Endings of files that often lie beside a corpus and are no side of it.
 _OTHER = re.compile(
-    "txt|md|rst|json|ya?ml|toml|csv|xml|html|log|meta|np[yz]|pt|bin|model|vocab|pdf|zip|tar|tgz|bz2|xz|zst|"
+    "txt|md|rst|json|ya?ml|toml|xml|html|log|meta|np[yz]|pt|bin|model|vocab|pdf|zip|tar|tgz|bz2|xz|zst|"
     "arrow|parquet|py|sh|cfg|ini|bak|tmp|part|lock"
 )
 

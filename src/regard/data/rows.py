@@ -66,6 +66,11 @@ class Shape(ABC):
     def has_splits(self) -> bool:
         """Whether every row names its split."""
 
+    @property
+    def note(self) -> str:
+        """What was found out about how it is written, where that is worth saying."""
+        return ""
+
     @abstractmethod
     def reader(self, source: str, target: str, split: str) -> Reader:
         """Read these two languages; rows that name no split of their own belong to `split`."""

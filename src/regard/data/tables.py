@@ -1,7 +1,7 @@
-"""Tables of pairs: `.tsv`, one pair a line in columns parted by tabs, and `.jsonl`, one JSON object a line.
+"""Tables of pairs: `.tsv` and `.csv`, one pair a row, and `.jsonl`, one JSON object a line.
 
-A .tsv may open with a header that names its columns (languages, or `source` and `target`; `split`; `links`).
-Without one, a column of split names and a column of links are recognised by their content, and exactly two
+The first row of a .tsv or .csv may be a header that names its columns (languages, or `source` and `target`; `split`;
+`links`). Without one, columns of split names, of links and of numbers are recognised by their content, and exactly two
 columns of text must remain. A .jsonl line holds its texts under such names, or inside `"translation"`.
 """
 
@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from regard.data.files import Lines, count_marks
+from regard.data.delimited import Delimited, look_at_delimited
+from regard.data.files import Lines, count_marks, plain_name
 from regard.data.languages import is_language
 from regard.data.names import split_named
 from regard.data.report import Finding, shorten
@@ -24,12 +24,16 @@ from regard.data.rows import LINK, BadLines, Reader, Row, Shape, turn
 from regard.errors import BrokenData
 
 ANONYMOUS = ("source", "target")
+_ALIASES = {"src": "source", "source": "source", "tgt": "target", "trg": "target", "target": "target"}
+# What columns of text are called beside the names of languages.
+_TEXTS = frozenset(_ALIASES) | frozenset(
+    ("text", "label", "summary", "title", "sentence", "translation", "question", "answer", "input", "output")
+)
 _LINKS = ("links", "alignment", "gold")
-_LOOK = 200  # lines looked at to find out what the columns are
 
 
 class Cells(NamedTuple):
-    """What one line of a table holds for us."""
+    """What one row of a table holds for us."""
 
     source: str
     target: str
@@ -37,17 +41,21 @@ class Cells(NamedTuple):
     links: str | None
 
 
-Parser = Callable[[str], Cells | None]  # nothing where the line has not the shape of the others
+class Taken(NamedTuple):
+    """One row of a table: its line, its cells (nothing where it has not the shape of the others), and what is there."""
+
+    line: int
+    cells: Cells | None
+    found: str
 
 
 class TableShape(Shape):
-    """What the lines of a table hold."""
+    """What the rows of a table hold."""
 
     path: Path
     texts: Mapping[str, int | str]  # language -> column or key, in the order of the file
     split: int | str | None
     links: int | str | None
-    header: bool
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -60,47 +68,55 @@ class TableShape(Shape):
     @property
     @abstractmethod
     def expected(self) -> str:
-        """What every line should look like."""
+        """What every row should look like."""
 
     @abstractmethod
-    def parser(self, source: str, target: str) -> Parser:
-        """Takes a line apart into the two texts asked for."""
+    def take(self, lines: Lines, source: str, target: str) -> Iterator[Taken]:
+        """Every row, taken apart into the two texts asked for."""
 
     def reader(self, source: str, target: str, split: str) -> Reader:
         return Table(self, source, target, split)
 
 
 @dataclass(frozen=True)
-class TabShape(TableShape):
-    """What the columns of a .tsv hold."""
+class ColumnShape(TableShape):
+    """What the columns of a .tsv or .csv hold."""
 
     path: Path
     texts: dict[str, int]  # language -> column, in the order of the file
-    width: int
+    sheet: Delimited
     split: int | None = None
     links: int | None = None
-    header: bool = False
 
-    def parser(self, source: str, target: str) -> Parser:
-        width, split, links = self.width, self.split, self.links
+    def take(self, lines: Lines, source: str, target: str) -> Iterator[Taken]:
+        sheet, split, links = self.sheet, self.split, self.links
         first, second = self.texts[source], self.texts[target]
-
-        def parse(line: str) -> Cells | None:
-            cells = line.split("\t")
-            if len(cells) != width:
-                return None
-            return Cells(
+        for line, cells, fault in sheet.records(lines):
+            if len(cells) != sheet.width:
+                yield Taken(line, None, fault or sheet.delimiter.join(cells))
+                continue
+            if sheet.quoted:
+                cells = [_BREAKS.sub(" ", cell) for cell in cells]
+            taken = Cells(
                 cells[first],
                 cells[second],
                 "" if split is None else cells[split],
                 None if links is None else cells[links],
             )
-
-        return parse
+            yield Taken(line, taken, "")
 
     @property
     def expected(self) -> str:
-        return f"{self.width} columns parted by tabs"
+        return self.sheet.expected
+
+    @property
+    def note(self) -> str:
+        used = {**self.texts, "split": self.split, "links": self.links}
+        told = [f"{name} is column {place + 1}" for name, place in used.items() if place is not None]
+        rest = sorted(set(range(self.sheet.width)) - set(used.values()))
+        if rest:
+            told.append(f"not used: {', '.join(map(self.sheet.called, rest))}")
+        return f"{self.sheet}; {', '.join(told)}"
 
 
 @dataclass(frozen=True)
@@ -111,69 +127,89 @@ class JsonShape(TableShape):
     texts: dict[str, str]  # language -> key
     split: str | None = None
     links: str | None = None
-    header: bool = False
     nested: bool = False  # the texts stand inside "translation"
 
-    def parser(self, source: str, target: str) -> Parser:
+    def take(self, lines: Lines, source: str, target: str) -> Iterator[Taken]:
         keys = [self.texts[source], self.texts[target]]
+        for line, text in enumerate(lines, start=1):
+            yield Taken(line, self._cells(text, keys), text)
 
-        def parse(line: str) -> Cells | None:
-            record = _record(line)
-            inner = record.get("translation") if record and self.nested else record
-            if record is None or not isinstance(inner, dict):
-                return None
-            texts: list[Any] = [inner.get(key) for key in keys]
-            texts += [record.get(key, "") if key else "" for key in (self.split, self.links)]
-            if not all(isinstance(text, str) and _is_text(text) for text in texts):
-                return None
-            source, target, split, links = (_BREAKS.sub(" ", text) for text in texts)
-            return Cells(source, target, split, links if self.links else None)
-
-        return parse
+    def _cells(self, line: str, keys: list[str]) -> Cells | None:
+        record = _record(line)
+        inner = record.get("translation") if record and self.nested else record
+        if record is None or not isinstance(inner, dict):
+            return None
+        texts: list[Any] = [inner.get(key) for key in keys]
+        texts += [record.get(key, "") if key else "" for key in (self.split, self.links)]
+        if not all(isinstance(text, str) and _is_text(text) for text in texts):
+            return None
+        source, target, split, links = (_BREAKS.sub(" ", text) for text in texts)
+        return Cells(source, target, split, links if self.links else None)
 
     @property
     def expected(self) -> str:
         return f"a JSON object with the texts {', '.join(repr(key) for key in self.texts.values())}"
 
 
-def look_at_tsv(path: Path, pair: tuple[str, str] | None, asked: tuple[str, ...] = ()) -> TabShape:
-    """Find out what the columns of a .tsv are, with what its name says and what the user asked for."""
-    lines = Lines(path)
-    head = [line.split("\t") for line in islice(lines, _LOOK)]
+def look_at_columns(path: Path, pair: tuple[str, str] | None, asked: tuple[str, ...] = ()) -> ColumnShape:
+    """Find out what the columns of a .tsv or .csv are, with what its name says and what the user asked for."""
+    sheet = look_at_delimited(path)
+    head = sheet.head()
     if not head:
-        raise BrokenData(str(lines.findings()[0]))
+        raise BrokenData(f"{path}: expected rows; found only empty lines.")
     if _is_header(head[0], asked):
-        return _named_columns(path, head[0], pair)
-    width = len(head[0])
-    columns = list(zip(*(row for row in head if len(row) == width), strict=True))
+        return _named_columns(sheet.named(), pair, asked)
+    columns = list(zip(*head, strict=True))
     split = next((place for place, cells in enumerate(columns) if all(map(split_named, cells))), None)
     links = next((place for place, cells in enumerate(columns) if _are_links(cells)), None)
-    texts = [place for place in range(width) if place not in (split, links)]
+    texts = [place for place in range(sheet.width) if place not in (split, links)]
+    if len(texts) > 2:
+        texts = [place for place in texts if not all(cell.isdecimal() for cell in columns[place])]
     if len(texts) != 2:
         raise BrokenData(
-            f"{path}:1: expected two columns of text parted by a tab; found {len(texts)}: "
+            f"{path}:1: expected two columns of text {sheet.parted}; found {len(texts)}: "
             + " | ".join(shorten(head[0][place], 30) for place in texts),
-            hint="Name the columns in a first line, as in: split<TAB>en<TAB>fr<TAB>links",
+            hint=f"Name the columns in a first line, as in: {sheet.shown(('split', 'en', 'fr', 'links'))}",
         )
-    return TabShape(path, dict(zip(pair or ANONYMOUS, texts, strict=True)), width, split, links)
+    return ColumnShape(path, dict(zip(pair or ANONYMOUS, texts, strict=True)), sheet, split, links)
 
 
 def _is_header(cells: list[str], asked: tuple[str, ...]) -> bool:
-    """A header names at least two texts; whatever else it names, no cell is empty or a sentence."""
+    """A header names at least two texts. Whatever else it names is no sentence, and only the first may have no name."""
     names = [cell.strip() for cell in cells]
-    texts = {name for name in names if name in asked or name.lower() in ANONYMOUS or is_language(name)}
-    return len(texts) >= 2 and all(name and " " not in name for name in names)
+    texts = {name.lower() for name in names if _is_text_name(name, asked)}
+    others = [name for name in names if name.lower() not in texts]
+    return len(texts) >= 2 and all(names[1:]) and all(len(name.split()) <= 3 for name in others)
 
 
-def _named_columns(path: Path, cells: list[str], pair: tuple[str, str] | None) -> TabShape:
-    names = [cell.strip() for cell in cells]
+def _is_text_name(name: str, asked: tuple[str, ...]) -> bool:
+    return name in asked or name.lower() in _TEXTS or is_language(name)
+
+
+def _named_columns(sheet: Delimited, pair: tuple[str, str] | None, asked: tuple[str, ...]) -> ColumnShape:
+    """The columns of a header: those with the name of a text hold one, and where these are too few, all others too."""
+    names = [_ALIASES.get(name.lower(), name) for name in sheet.header]
     plain = [name.lower() for name in names]
     split = plain.index("split") if "split" in plain else None
     links = next((plain.index(name) for name in _LINKS if name in plain), None)
-    texts = {name: place for place, name in enumerate(names) if place not in (split, links)}
-    if pair and set(ANONYMOUS) <= set(plain):
-        texts = {name: plain.index(column) for name, column in zip(pair, ANONYMOUS, strict=True)}
-    return TabShape(path, texts, len(names), split, links, header=True)
+    if pair and set(ANONYMOUS) <= set(names):
+        chosen = {name: names.index(column) for name, column in zip(pair, ANONYMOUS, strict=True)}
+        return ColumnShape(sheet.path, chosen, sheet, split, links)
+    columns = list(zip(*sheet.head(), strict=True))
+    texts = {name: place for place, name in enumerate(names) if name and place not in (split, links)}
+    for name, place in list(texts.items()):  # `id`, `no` and others are languages too
+        if name not in asked and plain[place] not in _TEXTS and columns and _are_identifiers(columns[place]):
+            del texts[name]
+    known = {name: place for name, place in texts.items() if _is_text_name(name, asked)}
+    return ColumnShape(sheet.path, known if len(known) > 1 else texts, sheet, split, links)
+
+
+def _are_identifiers(cells: tuple[str, ...]) -> bool:
+    """Whether the cells name or count rows: a digit in each, and no spaces."""
+    return all(_IDENTIFIER.fullmatch(cell.strip()) for cell in cells)
+
+
+_IDENTIFIER = re.compile(r"\S*\d\S*")
 
 
 def _are_links(cells: tuple[str, ...]) -> bool:
@@ -230,13 +266,14 @@ def _record(line: str) -> dict[str, Any] | None:
 
 
 class Table(Reader):
-    """Streams the pairs of a .tsv or .jsonl file."""
+    """Streams the pairs of a table."""
 
     def __init__(self, shape: TableShape, source: str, target: str, split: str) -> None:
         self.shape, self.source, self.target = shape, source, target
         self.split = None if shape.has_splits else split
         self.paths = (shape.path,)
         self.has_links = shape.links is not None
+        self._usual = plain_name(shape.path).lower().endswith(".csv")  # carriage returns: RFC 4180 asks for them
         order = list(shape.texts)
         self._turned = order.index(source) > order.index(target)  # links follow the order of the columns
         self._start()
@@ -248,13 +285,9 @@ class Table(Reader):
 
     def rows(self) -> Iterator[Row]:
         self._start()
-        parse = self.shape.parser(self.source, self.target)
-        for line, text in enumerate(self._lines, start=1):
-            if line == 1 and self.shape.header:
-                continue
-            cells = parse(text)
+        for line, cells, found in self.shape.take(self._lines, self.source, self.target):
             if cells is None:
-                self._torn.add(line, text)
+                self._torn.add(line, found)
                 continue
             split = self._split(cells.split, line)
             if split is not None:
@@ -271,8 +304,8 @@ class Table(Reader):
 
     def findings(self) -> list[Finding]:
         return [
-            *self._lines.findings(),
-            *self._torn.findings("Mend these lines or take them out; no text may hold a tab or a line break."),
+            *(finding for finding in self._lines.findings() if finding.code != "line-endings" or not self._usual),
+            *self._torn.findings("Mend these lines or take them out; a text that holds a delimiter stands in quotes."),
             *self._unknown.findings("Name the split of every row, or drop the column."),
         ]
 
