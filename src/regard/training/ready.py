@@ -81,8 +81,16 @@ def learn_tokenizers(corpus: Corpus, lessons: Standard) -> Tokenizers:
 def _batches(split: Dataset, pair: Tokenizers, lessons: Standard, seed: int) -> Batches:
     longest = lessons.longest or None
     linked = lessons.guide != "none"
+    spaced = True if lessons.guide == "links" else None  # so people write links; the aligner counts as tokenizers do
     return Batches(
-        split, *pair, tokens=lessons.tokens, seed=seed, longest=longest, sample=lessons.sample, linked=linked
+        split,
+        *pair,
+        tokens=lessons.tokens,
+        seed=seed,
+        longest=longest,
+        sample=lessons.sample,
+        linked=linked,
+        spaced=spaced,
     )
 
 
