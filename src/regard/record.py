@@ -128,7 +128,7 @@ class Side:
     @property
     def spaced(self) -> bool:
         """Whether its words are those between spaces; else, in a script without, each piece is one."""
-        return list(self.words[:-1]) == self.text.split()
+        return not self.text.strip() or list(self.words[:-1]) == self.text.split()
 
 
 @dataclass(frozen=True, eq=False)

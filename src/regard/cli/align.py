@@ -30,15 +30,25 @@ class Linked:
     links: Sequence[tuple[int, int]]
 
 
+Places = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="[MODEL] SOURCE TARGET",
+        help="A model folder or a run folder (not with --statistical); a text file, a sentence a line; its "
+        "translation, line by line. Files may be .gz.",
+    ),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="How both directions are made one: grow-diag-final (usual with --reverse), grow-diag-final-and "
+        "(usual with --statistical), intersection, union or posterior."
+    ),
+]
+
+
 def align(
-    places: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="[MODEL] SOURCE TARGET",
-            help="A model folder or a run folder (not with --statistical); a text file, a sentence a line; "
-            "its translation, line by line. Files may be .gz.",
-        ),
-    ],
+    places: Places,
     statistical: Annotated[
         bool, typer.Option("--statistical", help="Without a model: learn from these pairs alone (HMM, both ways).")
     ] = False,
@@ -49,13 +59,7 @@ def align(
     reverse: Annotated[
         Path | None, typer.Option(help="A model of the other direction: the links of both are made one.")
     ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="How both directions are made one: grow-diag-final (usual with --reverse), grow-diag-final-and "
-            "(usual with --statistical), intersection, union or posterior."
-        ),
-    ] = None,
+    method: Method = None,
     form: Annotated[
         Literal["text", "jsonl"], typer.Option("--format", help="Pharaoh lines, or one JSON object a line with words.")
     ] = "text",

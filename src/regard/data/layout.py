@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.data.languages import pick
+from regard.data.languages import ANONYMOUS, pick
 from regard.data.names import TABLES, Name, by_split, read_name
 from regard.data.plan import Plan
 from regard.data.report import Finding, error, fault
 from regard.data.rows import Parallel, Reader, Shape
-from regard.data.tables import ANONYMOUS, look_at_jsonl, look_at_tsv
+from regard.data.tables import look_at_jsonl, look_at_tsv
 from regard.data.tmx import look_at_tmx
 from regard.errors import BrokenData, MissingData, UsageError
 

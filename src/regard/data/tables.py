@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.data.files import Lines, count_marks
-from regard.data.languages import is_language
+from regard.data.languages import ANONYMOUS, is_language
 from regard.data.names import split_named
 from regard.data.report import Finding, shorten
 from regard.data.rows import LINK, BadLines, Reader, Row, Shape, turn
 from regard.errors import BrokenData
 
-ANONYMOUS = ("source", "target")
 _LINKS = ("links", "alignment", "gold")
 _LOOK = 200  # lines looked at to find out what the columns are
 
