@@ -15,7 +15,7 @@ from torch import Tensor
 
 from regard.errors import BrokenData, ShapeError, UsageError
 from regard.evidence import Evidence
-from regard.symmetrise import symmetrise
+from regard.symmetrise import POSTERIOR, symmetrise
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ class Alignment:
         """
         if reverse is not None:
             self._check_reverse(reverse)
-            if method == "posterior":
+            if method == POSTERIOR:
                 return self._agreed(reverse, AGREED if threshold is None else threshold)
             turned = [(source, target) for target, source in reverse.links(threshold)]
             return symmetrise(self.links(threshold), turned, method)

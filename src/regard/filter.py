@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from regard.blocks import Block, Written
+from regard.record import Record
 from regard.registry import load_file
 from regard.search import Options
 from regard.translator import NOTHING, Translation, Translator
@@ -47,6 +48,8 @@ class Filter:
         record = self.alignments != "none" or self.form == "jsonl"
         outputs = translator.search([cut[row] for row in real], self.options, record=record, refill=self.refill)
         found = dict(zip(real, outputs, strict=True))
+        if self.alignments != "none":
+            notes += _unspaced([best[0].record for best in outputs])
         lines = [
             self._told(each, block.before + row + 1).replace("\n", " ")
             for row in range(len(cut))
@@ -67,11 +70,24 @@ class Filter:
         }
         if many:
             told["line"] = number
-        if self.alignments != "none" and (seen := found.alignment) is not None:
+        if self.alignments != "none" and (seen := found.alignment) is not None and found.record is not None:
             told |= {"source": seen.source, "target": seen.target, "links": seen.links(), "note": seen.note}
+            sides = {"source": found.record.source, "target": found.record.target}
+            told["words"] = {name: "spaces" if side.spaced else "pieces" for name, side in sides.items()}
             if self.alignments == "soft":
                 told["matrix"] = [[round(weight, 4) for weight in row] for row in seen.matrix.tolist()]
         return json.dumps(told, ensure_ascii=False)
+
+
+def _unspaced(records: Sequence[Record | None]) -> list[str]:
+    """What to say where links count something else than the words between spaces; the same for every block."""
+    sides = {"source": [each.source for each in records if each], "target": [each.target for each in records if each]}
+    return [
+        f"{name} lines written without spaces between words: there each piece counts as a word in the links "
+        "(--format jsonl shows them)."
+        for name, lines in sides.items()
+        if not all(line.spaced for line in lines)
+    ]
 
 
 def _cut(translator: Translator, line: str, number: int, notes: list[str]) -> str:

@@ -125,6 +125,11 @@ class Side:
         """The pieces as they are shown: a space is visible, and so is a piece that only ends a character."""
         return tuple(piece.replace(" ", "▁") or "·" for piece in self.pieces)
 
+    @property
+    def spaced(self) -> bool:
+        """Whether its words are those between spaces; else, in a script without, each piece is one."""
+        return not self.text.strip() or list(self.words[:-1]) == self.text.split()
+
 
 @dataclass(frozen=True, eq=False)
 class Layer:

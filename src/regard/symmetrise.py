@@ -25,7 +25,14 @@ from regard.errors import UnknownName
 
 Link = tuple[int, int]  # source word, target word; both counted from 0
 METHODS = ("grow-diag-final", "grow-diag-final-and", "intersection", "union")
+POSTERIOR = "posterior"  # the way that starts from the weights of both directions, not from their links
 BESIDE = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))  # target, source
+
+
+def check_method(name: str) -> None:
+    """Refuse a name that is no way to make one set of links of two."""
+    if name not in (*METHODS, POSTERIOR):
+        raise UnknownName("way to make one set of links of two", name, (*METHODS, POSTERIOR))
 
 
 def symmetrise(forward: Iterable[Link], backward: Iterable[Link], method: str = "grow-diag-final") -> list[Link]:

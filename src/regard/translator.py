@@ -29,6 +29,7 @@ from regard.search.options import ALPHA, Number
 from regard.search.penalty import penalty_of
 from regard.types import Batch
 
+Spaced = tuple[bool | None, bool | None]  # do spaces part the words of source and target? None: each line tells
 SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
 LENGTHS_FILE = "lengths.json"
 
@@ -162,12 +163,14 @@ class Translator:
         return found
 
     @overload
-    def align(self, source: str, target: str) -> Alignment: ...
+    def align(self, source: str, target: str, *, spaced: Spaced = ...) -> Alignment: ...
     @overload
-    def align(self, source: list[str], target: list[str]) -> list[Alignment]: ...
-    def align(self, source: str | list[str], target: str | list[str]) -> Alignment | list[Alignment]:
+    def align(self, source: list[str], target: list[str], *, spaced: Spaced = ...) -> list[Alignment]: ...
+    def align(
+        self, source: str | list[str], target: str | list[str], *, spaced: Spaced = (None, None)
+    ) -> Alignment | list[Alignment]:
         """How the words of given pairs align: the model is made to write the target, and watched."""
-        found = self.force(source, target)
+        found = self.force(source, target, spaced=spaced)
         if any(each.alignment is None for each in found):
             raise UsageError("this model does not attend, so it has no alignment.")
         alignments = [each.alignment for each in found if each.alignment is not None]
@@ -183,9 +186,18 @@ class Translator:
         return found[0] if isinstance(source, str) else found
 
     def force(
-        self, source: str | list[str], target: str | list[str], *, tokens: int = TOKENS, record: bool = True
+        self,
+        source: str | list[str],
+        target: str | list[str],
+        *,
+        tokens: int = TOKENS,
+        record: bool = True,
+        spaced: Spaced = (None, None),
     ) -> list[Translation]:
-        """Given targets as if the model had written them, in order."""
+        """Given targets as if the model had written them, in order.
+
+        `spaced` says for source and target whether spaces part words: (True, True) counts as gold links do.
+        """
         sources = [source] if isinstance(source, str) else list(source)
         targets = [target] if isinstance(target, str) else list(target)
         if len(sources) != len(targets):
@@ -199,7 +211,7 @@ class Translator:
             )
             for row, forced in zip(rows, self.engine.force(batch, record=record), strict=True):
                 score = forced.likelihood / penalty_of(len(forced.ids) + 1, self.alpha)
-                found[row] = self._told(asked[row], wanted[row], replace(forced, score=score))
+                found[row] = self._told(asked[row], wanted[row], replace(forced, score=score), spaced)
         return [each for each in found if each is not None]
 
     def look(self, source: str, target: str | None = None, *, beam: int = 5) -> Record:
@@ -239,20 +251,23 @@ class Translator:
         if options.beta or options.no_repeat:
             raise UsageError("refill does not go with a coverage penalty or no_repeat.", hint="Leave one of them out.")
 
-    def _told(self, source: Pieces, target: Pieces, found: Hypothesis) -> Translation:
+    def _told(self, source: Pieces, target: Pieces, found: Hypothesis, spaced: Spaced = (None, None)) -> Translation:
         record = None
         if found.weights:
             layers = (Layer("cross", number, weights) for number, weights in enumerate(found.weights))
-            record = self._record(source, target, tuple(layers))
+            record = self._record(source, target, tuple(layers), spaced)
         alignment = record.alignment() if record else None
         return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, found.weights, record)
 
-    def _record(self, source: Pieces, target: Pieces, layers: tuple[Layer, ...]) -> Record:
+    def _record(
+        self, source: Pieces, target: Pieces, layers: tuple[Layer, ...], spaced: Spaced = (None, None)
+    ) -> Record:
         heads = [each.weights.shape[0] for each in layers if each.kind == "cross"]
         aligner = self.aligner or Aligner.default(len(heads) or 1)
         if heads:
             aligner = aligner.within(len(heads), heads[min(aligner.layer, len(heads) - 1)])
-        return Record(_side(self.source, source), _side(self.target, target), layers, aligner, self.name)
+        ours, theirs = _side(self.source, source, spaced[0]), _side(self.target, target, spaced[1])
+        return Record(ours, theirs, layers, aligner, self.name)
 
 
 def model_home(folder: str | Path) -> Path:
@@ -294,14 +309,14 @@ def _columns(kind: str, weights: Float[Tensor, "H Q K"]) -> Float[Tensor, "H Q K
     return weights.roll(-1, -1) if kind == "decoder-self" else weights
 
 
-def _side(tokenizer: Tokenizer, pieces: Pieces) -> Side:
-    words, word_of = _words(tokenizer, pieces)
+def _side(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None) -> Side:
+    words, word_of = _words(tokenizer, pieces, spaced)
     return Side(pieces.text, (*pieces.ids, END), (*pieces.pieces, END_WORD), tuple(words), tuple(word_of))
 
 
-def _words(tokenizer: Tokenizer, pieces: Pieces) -> tuple[list[str], list[int]]:
+def _words(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None = None) -> tuple[list[str], list[int]]:
     """The words of a line and its end, and the word of each of its pieces, the end included."""
-    spans = tokenizer.words(pieces)
+    spans = tokenizer.words(pieces, spaced)
     words = [pieces.text[start:end] for start, end in spans]
     # Pieces without a word among them (white space alone) have none to belong to but the end.
     return [*words, END_WORD], [*(max(0, word) for word in tokenizer.piece_to_word(pieces, spans)), len(words)]

@@ -22,6 +22,7 @@ from regard.cli import (
     parts,
     quickstart,
     recipe,
+    score_links,
     show,
     systems,
     train,
@@ -47,6 +48,7 @@ app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("align")(align.align)
+app.command("score-links")(score_links.score_links)
 app.command("show")(show.show)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)

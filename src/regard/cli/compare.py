@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import Alpha, From, Settings, To
+from regard.cli.options import Alpha, AnyLanguage, From, Settings, To
 
 if TYPE_CHECKING:
     from regard.compare import Plan, Result
+    from regard.compare.arms import Arm
     from regard.compare.report import Example
     from regard.data.corpus import Corpus
 
 SHOWN = 3  # test sentences that the report shows as each arm saw them
+Arms = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RECIPE...",
+        help='Recipes or finished models. With settings and a label: "dot: luong attend.score=dot".',
+    ),
+]
 
 
 def compare(
-    arms: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RECIPE...",
-            help='Recipes or finished models. With settings and a label: "dot: luong attend.score=dot".',
-        ),
-    ],
+    arms: Arms,
     data: Annotated[str, typer.Option(help="A corpus: a built-in or downloaded name, a folder or a file.")],
     out: Annotated[Path, typer.Option(help="The report's folder; a rerun goes on where it stopped.")],
     source: From = None,
     target: To = None,
+    any_language: AnyLanguage = False,
     minutes: Annotated[float | None, typer.Option(help="How long each trains, by the clock.")] = None,
     steps: Annotated[int | None, typer.Option(help="How many updates each makes.")] = None,
     seed: Annotated[int, typer.Option(help="The same for all.")] = 0,
@@ -54,7 +58,10 @@ def compare(
     read = read_arms(arms, setting or ())
     if minutes is None and steps is None and not all(arm.finished for arm in read):
         raise UsageError("a comparison needs a budget.", hint="Add --minutes 10, or --steps 5000.")
-    plan = Plan(data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam, alpha)
+    source, target = (source, target) if any_language else _languages(read, source, target)
+    plan = Plan(
+        data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam, alpha, any_language
+    )
     corpus = Corpus.open(data, source=source, target=target)  # as `evaluate` opens it: seed and size are for training
     corpus.split(split)
     plan.keep(out)
@@ -67,6 +74,17 @@ def compare(
     failed = [each.arm.label for each in outcomes if each.error]
     if failed:
         raise TrainingError(f"{len(failed)} of {len(read)} arms failed: {', '.join(failed)}; the report says why.")
+
+
+def _languages(arms: Sequence[Arm], source: str | None, target: str | None) -> tuple[str | None, str | None]:
+    """What to read and write: what was asked, else what the finished models do; refused where one does otherwise."""
+    from regard.data.languages import asked_of
+    from regard.translator import model_home
+
+    for arm in arms:
+        if arm.finished:
+            source, target = asked_of(model_home(arm.recipe), source, target)
+    return source, target
 
 
 def _told(label: str, line: str) -> None:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import Alpha, From, To
+from regard.cli.options import Alpha, AnyLanguage, From, To
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
+    from regard.data.corpus import Corpus
     from regard.evaluate import AlignmentScore, Throughput
+    from regard.evaluate import Gold as Known
     from regard.search import Options
     from regard.translator import Translation, Translator
 
@@ -23,6 +25,9 @@ Gold = Annotated[
 Tokenize = Annotated[
     str, typer.Option(help="How sacreBLEU cuts words: 13a; none for tokenised text; zh, ja-mecab, char.")
 ]
+OutputsFile = Annotated[
+    Path | None, typer.Option("--outputs", metavar="FILE", help="Keep the translations, a line each.")
+]
 
 
 def evaluate(
@@ -31,33 +36,32 @@ def evaluate(
     split: Annotated[str, typer.Option(help="Which split; `test` is the only or first test.")] = "test",
     source: From = None,
     target: To = None,
+    any_language: AnyLanguage = False,
     by_length: Annotated[bool, typer.Option("--by-length", help="BLEU by source length too.")] = False,
     gold: Gold = None,
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
     alpha: Alpha = None,
     tokenize: Tokenize = "13a",
     out: Annotated[Path | None, typer.Option(help="Draw BLEU by length into a .png, .svg or .pdf file.")] = None,
-    outputs_file: Annotated[
-        Path | None, typer.Option("--outputs", metavar="FILE", help="Keep the translations, a line each.")
-    ] = None,
+    outputs_file: OutputsFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Translate a split and score it: BLEU, chrF, exact match, alignment error where gold links are, speed.
 
+    The languages are those that the model was trained for; --from and --to may be left out.
+
     Example: regard evaluate runs/de-en --data multi30k --from de --to en --by-length
     """
-    from regard.data.corpus import Corpus
     from regard.evaluate import Report, chrf, count_bleu, exact_match, words_for_word
     from regard.evaluate import by_length as buckets
     from regard.search import Options
-    from regard.translator import Translator
 
     metric = partial(count_bleu, tokenize=tokenize)
     metric(["a"], ["a"])  # an unknown tokenizer is told before the work
-    translator = Translator.load(model)
-    corpus = Corpus.open(data, source=source, target=target)
+    translator, corpus = _opened(model, data, (source, target), any_language)
     rows = corpus.split(split)
     sources, references = list(rows["source"]), list(rows["target"])
+    known = _gold(rows, gold)
     outputs, speed = _translated(translator, sources, Options(beam=beam, alpha=alpha))
     counted = metric(outputs, references)
     what = f"{corpus.name} {split}, {corpus.source}-{corpus.target}, {len(rows):,} pairs"
@@ -66,7 +70,7 @@ def evaluate(
         scores=(counted.score(), chrf(outputs, references), exact_match(outputs, references)),
         words=words_for_word(counted),
         lengths=tuple(buckets(sources, outputs, references, metric=metric)) if by_length or out else (),
-        alignment=_aligned(translator, rows, gold),
+        alignment=_aligned(translator, sources, references, known) if known else None,
         speed=speed,
     )
     if outputs_file is not None:
@@ -74,6 +78,18 @@ def evaluate(
     if out is not None:
         typer.echo(f"drawn: {report.figure(out)}", err=True)
     typer.echo(report.as_json() if as_json else report.as_text())
+
+
+def _opened(
+    model: Path, data: str, asked: tuple[str | None, str | None], any_language: bool
+) -> tuple[Translator, Corpus]:
+    """The model, and the corpus in the model's languages."""
+    from regard.data.corpus import Corpus
+    from regard.data.languages import asked_of
+    from regard.translator import Translator, model_home
+
+    source, target = asked if any_language else asked_of(model_home(model), *asked)
+    return Translator.load(model), Corpus.open(data, source=source, target=target)
 
 
 def _translated(translator: Translator, sources: list[str], options: Options) -> tuple[list[str], Throughput]:
@@ -92,14 +108,22 @@ def _keep(outputs: list[str], path: Path) -> None:
     path.write_text("".join(f"{' '.join(line.splitlines())}\n" for line in outputs), encoding="utf-8")
 
 
-def _aligned(translator: Translator, rows: Dataset, gold: Path | None) -> AlignmentScore | None:
-    """The error of the model's links for the right targets, where gold links are known."""
-    from regard.evaluate import aer, read_gold_file, read_links
+def _gold(rows: Dataset, gold: Path | None) -> Known | None:
+    """The gold links of the pairs, where any are known; those of a file must be of these pairs."""
+    from regard.evaluate import check_gold, read_gold_file, read_links
 
-    if gold is None and "links" not in rows.column_names:
-        return None
-    known = read_gold_file(gold) if gold is not None else read_links(list(rows["links"]))
-    forced: list[Translation] = translator.force(list(rows["source"]), list(rows["target"]))
+    if gold is not None:
+        known = read_gold_file(gold)
+        check_gold(known, list(rows["source"]), list(rows["target"]), str(gold))
+        return known
+    return read_links(list(rows["links"])) if "links" in rows.column_names else None
+
+
+def _aligned(translator: Translator, sources: list[str], targets: list[str], known: Known) -> AlignmentScore | None:
+    """The error of the model's links for the right targets, between the words that gold links count."""
+    from regard.evaluate import aer
+
+    forced: list[Translation] = translator.force(sources, targets, spaced=(known.spaced, known.spaced))
     if any(each.alignment is None for each in forced):
         return None
     return aer([each.alignment.links() for each in forced if each.alignment], known.sure, known.possible)

@@ -19,4 +19,7 @@ Alpha = Annotated[
         min=0, help="Length penalty (Wu et al. 2016): more makes outputs longer; else what suited the validation pairs."
     ),
 ]
+AnyLanguage = Annotated[
+    bool, typer.Option("--any-language", help="Take --from and --to even where the model was trained for others.")
+]
 To = Annotated[str | None, typer.Option("--to", metavar="LANG", help="The language to write.")]

@@ -75,13 +75,20 @@ def translate(
         raise UsageError("--workers and --address are for a cluster.", hint="Add --engine ray, or leave them out.")
     options = Options(beam=max(beam, nbest), nbest=nbest, max_length=max_length, alpha=alpha)
     job = Filter(model, options, alignments, form, None if engine == RAY else engine, threads, refill=refill)
-    out = sys.stdout.buffer
+    out, said = sys.stdout.buffer, set[str]()
     with _across(job, workers, address) if engine == RAY else _here(job) as turn:
         for written in turn(numbered(read_lines(file))):
-            for note in written.notes:
-                typer.echo(note, err=True)
+            _say(written.notes, said)
             out.write("".join(f"{line}\n" for line in written.lines).encode("utf-8"))
             out.flush()
+
+
+def _say(notes: Iterable[str], said: set[str]) -> None:
+    """Each note once: what holds for all blocks is told by each."""
+    for note in notes:
+        if note not in said:
+            typer.echo(note, err=True)
+        said.add(note)
 
 
 @contextmanager

@@ -29,6 +29,7 @@ class Plan:
     split: str = "test"
     beam: int = 5
     alpha: float | None = None
+    any_language: bool = False
 
     def train(self, arm: Arm, run: Path, resume: bool = False) -> list[str]:
         """The words of the command that trains an arm; settings of its own come last, so that they win."""
@@ -42,7 +43,8 @@ class Plan:
         """The words of the command that scores an arm."""
         model = arm.recipe if arm.finished else str(run)
         words = ["evaluate", model, *self._corpus(), "--split", self.split, "--beam", str(self.beam), "--by-length"]
-        return words if self.alpha is None else [*words, "--alpha", f"{self.alpha:g}"]
+        words += [] if self.alpha is None else ["--alpha", f"{self.alpha:g}"]
+        return [*words, "--any-language"] if self.any_language else words
 
     def keep(self, out: Path) -> None:
         """Note the plan in the report's folder; a plan that is there already must be the same."""

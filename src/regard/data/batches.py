@@ -82,7 +82,8 @@ class Batches:
     `longest` leaves out pairs with more pieces than that on either side (frame not counted), and `tally`
     counts them. `sample` cuts words at random (see `Tokenizer.encode_ids`), anew in every epoch. Without
     `shuffle` the pools follow the rows, shorter pairs come first in each, and every epoch is the same. `linked`
-    batches carry the sure links of their pairs, read from the split's column `links`.
+    batches carry the sure links of their pairs, read from the split's column `links`; these count the words between
+    spaces if `spaced`, else those of `Tokenizer.words`.
     """
 
     split: Split
@@ -96,6 +97,7 @@ class Batches:
     longest: int | None = None
     sample: float = 0.0
     linked: bool = False
+    spaced: bool | None = None
     tally: Tally = field(init=False, default_factory=Tally)
     epoch: int = field(init=False, default=0)
 
@@ -209,8 +211,9 @@ class Batches:
         found: list[Linked | None] = []
         for line, source, target, row in zip(lines, sources, targets, rows, strict=True):
             # Where a script has no spaces, words are pieces: always those that are not cut at random.
-            words = [self.source.words(source.text), self.target.words(target.text)] if self.sample else [None, None]
-            owners = self.source.piece_to_word(source, words[0]), self.target.piece_to_word(target, words[1])
+            ours = self.source.words(source.text if self.sample else source, self.spaced)
+            theirs = self.target.words(target.text if self.sample else target, self.spaced)
+            owners = self.source.piece_to_word(source, ours), self.target.piece_to_word(target, theirs)
             found.append(piece_links(line, *owners, where=f"pair {row + 1}"))
         return found
 

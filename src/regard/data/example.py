@@ -27,10 +27,11 @@ class Example:
 
 
 def read_gold(line: str) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
-    """The sure and the possible links of one line that `Example.gold` wrote."""
-    links: dict[str, list[Link]] = {"-": [], "?": []}
+    """The sure and the possible links of one line that `Example.gold` wrote; some write `0p1` for `0?1`."""
+    sure: list[Link] = []
+    possible: list[Link] = []
     for item in line.split():
-        mark = "?" if "?" in item else "-"
+        mark = next((each for each in "?p" if each in item), "-")
         source, target = item.split(mark)
-        links[mark].append((int(source), int(target)))
-    return tuple(links["-"]), tuple(links["?"])
+        (sure if mark == "-" else possible).append((int(source), int(target)))
+    return tuple(sure), tuple(possible)

@@ -1,10 +1,21 @@
-"""Names of languages as people write them: `de`, `deu`, `ger`, `German` and `de-AT` are all German."""
+"""Names of languages as people write them: `de`, `deu`, `ger`, `German` and `de-AT` are all German.
+
+A model folder keeps in `languages.json` those it reads and writes, where its corpus named them; what is asked of the
+model is held against it.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
+
+from regard.errors import ModelError, UsageError
+
+ANONYMOUS = ("source", "target")  # what texts are called that have no language
+FILE = "languages.json"
 
 _PAIR = re.compile(r"([A-Za-z]{2,3}(?:_[A-Za-z]{2,4})?)-([A-Za-z]{2,3}(?:_[A-Za-z]{2,4})?)")
 
@@ -49,3 +60,48 @@ def read_pair(text: str) -> tuple[str, str] | None:
     if match is None or not (is_language(match[1]) and is_language(match[2])):
         return None
     return match[1], match[2]
+
+
+def languages_text(source: str, target: str) -> str:
+    """What a model folder keeps of its languages."""
+    return json.dumps({"source": source, "target": target}, ensure_ascii=False) + "\n"
+
+
+def read_languages(folder: Path) -> tuple[str, str] | None:
+    """The languages that the model of a folder reads and writes; None where it does not say."""
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        return str(told["source"]), str(told["target"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f'{path}: expected {{"source": "de", "target": "en"}}; {error!r}.',
+            hint="Delete the file: the model then takes any language.",
+        ) from error
+
+
+def asked_of(folder: Path, source: str | None, target: str | None) -> tuple[str | None, str | None]:
+    """The languages to open a corpus with for the model of a folder: those asked for, else the model's own.
+
+    Refused where the model has others: it would translate, and badly.
+    """
+    known = read_languages(folder)
+    if known is None:
+        return source, target
+    if _contrary(source, *known) or _contrary(target, *reversed(known)):
+        asked = " ".join(f"{option} {name}" for option, name in (("--from", source), ("--to", target)) if name)
+        raise UsageError(
+            f"{folder} reads {known[0]} and writes {known[1]}; found {asked}.",
+            hint=f"Write --from {known[0]} --to {known[1]}, or leave both out; add --any-language if it is meant.",
+        )
+    return source or known[0], target or known[1]
+
+
+def _contrary(asked: str | None, own: str, other: str) -> bool:
+    """Is this the language of the other side, or some third one? A name that is no language's is let through."""
+    if asked is None or asked == own:
+        return False
+    codes = code_of(asked), code_of(own)
+    return asked == other or (None not in codes and codes[0] != codes[1])

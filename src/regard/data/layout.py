@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.data.held_out import USUAL, HeldOut, cut_note
-from regard.data.languages import pick
+from regard.data.languages import ANONYMOUS, pick
 from regard.data.names import TABLES, Name, by_split, read_name
 from regard.data.plan import Plan
 from regard.data.report import Finding, error, fault
 from regard.data.rows import Parallel, Reader, Shape
-from regard.data.tables import ANONYMOUS, look_at_columns, look_at_jsonl
+from regard.data.tables import look_at_columns, look_at_jsonl
 from regard.data.tmx import look_at_tmx
 from regard.errors import BrokenData, MissingData, UsageError
 

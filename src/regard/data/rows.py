@@ -15,7 +15,7 @@ from typing import NamedTuple
 from regard.data.files import Lines, count_marks
 from regard.data.report import SHOWN, Finding, error, shorten
 
-LINK = re.compile(r"(\d+)([-?])(\d+)")
+LINK = re.compile(r"(\d+)([-?p])(\d+)")
 
 
 class Row(NamedTuple):

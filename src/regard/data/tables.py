@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 
 from regard.data.delimited import Delimited, look_at_delimited
 from regard.data.files import Lines, count_marks, plain_name
-from regard.data.languages import is_language
+from regard.data.languages import ANONYMOUS, is_language
 from regard.data.names import split_named
 from regard.data.report import Finding, shorten
 from regard.data.rows import LINK, BadLines, Reader, Row, Shape, turn
 from regard.errors import BrokenData
 
-ANONYMOUS = ("source", "target")
 _ALIASES = {"src": "source", "source": "source", "tgt": "target", "trg": "target", "target": "target"}
 # What columns of text are called beside the names of languages.
 _TEXTS = frozenset(_ALIASES) | frozenset(

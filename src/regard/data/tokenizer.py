@@ -122,10 +122,13 @@ class Tokenizer:
         before = 1 if self._has_space and text.startswith(" ") else 0
         return Pieces(text[before:], tuple(ids), _spans(map(len, said), before))
 
-    def words(self, line: str | Pieces) -> list[Span]:
-        """Where the words of a line stand: those of `line.split()`; pieces where a script has no spaces."""
+    def words(self, line: str | Pieces, spaced: bool | None = None) -> list[Span]:
+        """Where the words of a line stand: those of `line.split()`; pieces where a script has no spaces.
+
+        `spaced` says whether spaces part words where `words.is_spaced` is not to decide.
+        """
         found = self.encode(line) if isinstance(line, str) else line
-        return words_of(found.text, found.spans)
+        return words_of(found.text, found.spans, spaced)
 
     def piece_to_word(self, line: str | Pieces, words: Sequence[Span] | None = None) -> list[int]:
         """The word that each piece belongs to; white space belongs to the word after it."""

@@ -4,7 +4,16 @@ from regard.evaluate.counts import Counted, Score, count_bleu, count_chrf, count
 from regard.evaluate.figure import draw_lengths
 from regard.evaluate.heads import Choice, Reading, choose_heads
 from regard.evaluate.lengths import Bucket, by_length
-from regard.evaluate.links import AlignmentScore, Gold, aer, aer_by_sentence, read_gold_file, read_links
+from regard.evaluate.links import (
+    AlignmentScore,
+    Gold,
+    aer,
+    aer_by_sentence,
+    check_gold,
+    link_scores,
+    read_gold_file,
+    read_links,
+)
 from regard.evaluate.reference import reference_links
 from regard.evaluate.report import Report
 from regard.evaluate.scores import Difference, bleu, chrf, compare, exact_match
@@ -26,6 +35,7 @@ __all__ = [
     "aer_by_sentence",
     "bleu",
     "by_length",
+    "check_gold",
     "choose_heads",
     "chrf",
     "compare",
@@ -34,6 +44,7 @@ __all__ = [
     "count_exact",
     "draw_lengths",
     "exact_match",
+    "link_scores",
     "read_gold_file",
     "read_links",
     "reference_links",

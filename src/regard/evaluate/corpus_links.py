@@ -14,12 +14,12 @@ from regard.data.example import Example
 from regard.data.files import cache_folder, scratch_folder, settle
 from regard.data.splits import digest
 from regard.data.tokenizer import Tokenizer
-from regard.evaluate.reference import reference_links
+from regard.evaluate.reference import PART, reference_links
 from regard.evaluate.wordforms import word_forms
 
 SIDES = ("source", "target")
 SAMPLE = 20_000  # training pairs that the links of held-out ones are learnt from
-PART = 100_000  # training pairs that are aligned together: a larger corpus is aligned in parts
+VERSION = 2  # changes whenever the same pairs would have other words, or other links
 
 
 def held_out_links(corpus: Corpus, pair: tuple[Tokenizer, Tokenizer], count: int) -> tuple[list[str], int]:
@@ -57,7 +57,7 @@ def training_links(corpus: Corpus, pair: tuple[Tokenizer, Tokenizer]) -> list[st
 def _kept(corpus: Corpus, pair: tuple[Tokenizer, Tokenizer], what: str) -> Path:
     """The file for the links of this content, cut by these tokenizers."""
     tokenizers = " ".join(each.backend.to_str() for each in pair)
-    key = digest(f"{corpus.key} {corpus.source} {corpus.target} {what} {tokenizers}")
+    key = digest(f"{VERSION} {corpus.key} {corpus.source} {corpus.target} {what} {tokenizers}")
     return cache_folder() / "links" / f"{key:016x}" / "links.txt"
 
 

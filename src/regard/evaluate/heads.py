@@ -97,7 +97,7 @@ def choose_heads(
     if gold is None:
         given = word_forms(model.source, sources), word_forms(model.target, targets)
         links = reference_links(*given)
-        gold = Gold(links, [()] * len(links))
+        gold = Gold(links, [()] * len(links), spaced=None)
         reference = reference or f"a statistical aligner's links (HMM, learnt from {len(links):,} pairs)"
     equal_counts(sources=len(sources), targets=len(targets), links=len(gold.sure))
     pairs = list(_forced(model, sources, targets, gold))
@@ -167,14 +167,19 @@ def _forced(model: Reads, sources: Sequence[str], targets: Sequence[str], gold: 
         for place, row in enumerate(rows):
             steps, places = len(wanted[row]) + 1, len(asked[row]) + 1
             own = [layer[place, :, :steps, :places].float() for layer in layers]
-            yield _worded(model, asked[row], wanted[row], own, (gold.sure[row], gold.possible[row]))
+            columns = _membership(model.source, asked[row], gold.spaced)
+            spread = _membership(model.target, wanted[row], gold.spaced)
+            yield _worded(spread, columns, own, (gold.sure[row], gold.possible[row]), sources[row])
 
 
 def _worded(
-    model: Reads, source: Pieces, target: Pieces, layers: list[Tensor], gold: tuple[Sequence[tuple[int, int]], ...]
+    rows: Float[Tensor, "T N"],
+    columns: Float[Tensor, "S M"],
+    layers: list[Tensor],
+    gold: tuple[Sequence[tuple[int, int]], ...],
+    text: str,
 ) -> _Pair:
     """One pair between words: the sum over a source word's pieces, the mean over a target word's."""
-    columns, rows = _membership(model.source, source), _membership(model.target, target)
     rows = rows / rows.sum(0)
     shape = rows.shape[1], columns.shape[1]
     both = (torch.stack((each, torch.cat((each[:, 1:], each[:, -1:]), 1))) for each in layers)
@@ -184,14 +189,14 @@ def _worded(
             if ours >= shape[1] - 1 or theirs >= shape[0] - 1:
                 raise UsageError(
                     f"the link {ours}-{theirs} points outside a pair of {shape[1] - 1} and {shape[0] - 1} words: "
-                    f"'{source.text[:60]}'."
+                    f"'{text[:60]}'."
                 )
             marks[theirs, ours] = True
     return _Pair(tuple(rows.T @ each @ columns for each in both), links[0], links[1])
 
 
-def _membership(tokenizer: Tokenizer, pieces: Pieces) -> Float[Tensor, "P W"]:
+def _membership(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None) -> Float[Tensor, "P W"]:
     """One where a piece belongs to a word; the end is a word of its own."""
-    words = tokenizer.words(pieces)
+    words = tokenizer.words(pieces, spaced)
     owners = [*tokenizer.piece_to_word(pieces, words), len(words)]
     return torch.nn.functional.one_hot(torch.tensor(owners), len(words) + 1).float()

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from regard.data.words import words_of
+from regard.data.words import characters, words_of
 from regard.errors import UsageError
 from regard.evaluate.bootstrap import SEED
 from regard.evaluate.counts import Metric, Reference, Score, equal_counts, metric_of
@@ -70,7 +70,7 @@ def by_length(
 
 def count_words(line: str) -> int:
     """How many words a line has; where a script has no spaces between words, every character counts as one."""
-    return len(words_of(line, [(place, place + 1) for place in range(len(line))]))
+    return len(words_of(line, characters(line)))
 
 
 def even_edges(lengths: Sequence[int]) -> list[int]:

@@ -14,12 +14,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from regard.data.example import Link, read_gold
 from regard.data.files import Lines
 from regard.data.report import fault
 from regard.data.rows import LINK
 from regard.errors import BrokenData, MissingData, UsageError
-from regard.evaluate.counts import equal_counts
+from regard.evaluate.bootstrap import DRAWS, SEED, interval, resample
+from regard.evaluate.counts import Score, equal_counts
+from regard.version import __version__
+
+FIGURES = {"AER": "aer", "precision": "precision", "recall": "recall", "F1": "f1"}
 
 
 @dataclass(frozen=True)
@@ -41,10 +47,14 @@ class AlignmentScore:
 
 @dataclass(frozen=True)
 class Gold:
-    """The sure and the possible links of each sentence."""
+    """The sure and the possible links of each sentence.
+
+    They count the words between spaces, as people write gold links; with `spaced` None those of `Tokenizer.words`.
+    """
 
     sure: list[tuple[Link, ...]]
     possible: list[tuple[Link, ...]]
+    spaced: bool | None = True
 
 
 Links = Sequence[Iterable[Link]]
@@ -62,27 +72,70 @@ def aer_by_sentence(found: Links, sure: Links, possible: Links | None = None) ->
     return [_score(*counts) for counts in _count(found, sure, possible)]
 
 
-def read_links(lines: Iterable[str], where: str = "links") -> Gold:
-    """Gold links from text, one line a sentence: `0-1` is sure, `0?1` possible; words are counted from 0."""
+def link_scores(found: Links, sure: Links, possible: Links | None = None, *, seed: int = SEED) -> tuple[Score, ...]:
+    """AER, precision, recall and F1 in percent, each with the interval that drawing sentences anew gives it."""
+    rows = np.array(_count(found, sure, possible), np.int64)
+    whole, drawn = _score(*rows.sum(0).tolist()), [_score(*totals) for totals in resample(rows, seed).tolist()]
+    signature = f"bs:{DRAWS}|seed:{seed}|version:regard-{__version__}"
+    scores = []
+    for name, figure in FIGURES.items():
+        low, high = interval(np.array([100 * getattr(each, figure) for each in drawn]))
+        scores.append(Score(name, 100 * getattr(whole, figure), signature, low, high))
+    return tuple(scores)
+
+
+def read_links(lines: Iterable[str], where: str = "links", *, first: int = 0) -> Gold:
+    """Gold links from text, one line a sentence: `0-1` is sure, `0?1` or `0p1` possible.
+
+    `first` is the number of a sentence's first word, 0 or 1. Of a line with columns the last has the links.
+    """
     pairs = []
     for number, line in enumerate(lines, start=1):
-        wrong = [item for item in line.split() if not LINK.fullmatch(item)]
+        text = line.rpartition("\t")[2]
+        wrong = [item for item in text.split() if not LINK.fullmatch(item)]
         if wrong:
             raise BrokenData(
                 f"{where}:{number}: expected links such as 0-1 (sure) or 0?1 (possible); found '{wrong[0]}'.",
                 hint="Write the source word, the mark and the target word, counted from 0, with spaces between links.",
             )
-        pairs.append(read_gold(line))
+        pairs.append(tuple(_lowered(links, first, f"{where}:{number}") for links in read_gold(text)))
     return Gold([sure for sure, _ in pairs], [possible for _, possible in pairs])
 
 
-def read_gold_file(path: str | Path) -> Gold:
-    """The gold links of a file, plain or `.gz`, one line a sentence."""
+def _lowered(links: tuple[Link, ...], first: int, where: str) -> tuple[Link, ...]:
+    """Links whose words are counted from 0."""
+    if any(min(link) < first for link in links):
+        raise BrokenData(f"{where}: expected words counted from {first}; found {min(map(min, links))}.")
+    return tuple((source - first, target - first) for source, target in links)
+
+
+def check_gold(gold: Gold, sources: Sequence[str], targets: Sequence[str], where: str) -> None:
+    """Refuse gold links that are not of these pairs: another number of lines, or words that are not there."""
+    if len(gold.sure) != len(sources):
+        raise BrokenData(
+            f"{where}: expected a line of links for each of {len(sources):,} pairs; found {len(gold.sure):,} lines.",
+            hint="Line n has the links of pair n: look for lines lost or cut in two, or for links of another split.",
+        )
+    for number, (sure, possible, pair) in enumerate(
+        zip(gold.sure, gold.possible, zip(sources, targets, strict=True), strict=True), start=1
+    ):
+        counts = [len(line.split()) for line in pair]
+        for link in (*sure, *possible):
+            if link[0] >= counts[0] or link[1] >= counts[1]:
+                raise BrokenData(
+                    f"{where}:{number}: the link {link[0]}-{link[1]} points outside a pair of {counts[0]} and "
+                    f"{counts[1]} words.",
+                    hint="Words are what stands between spaces, counted from 0, the source's first.",
+                )
+
+
+def read_gold_file(path: str | Path, *, first: int = 0) -> Gold:
+    """The gold links of a file, plain or `.gz`, one line a sentence; as `read_links` reads them."""
     place = Path(path)
     if not place.is_file():
         raise MissingData(f"{place}: expected a file of gold links; found none.")
     lines = Lines(place)
-    gold = read_links(lines, str(place))
+    gold = read_links(lines, str(place), first=first)
     errors = [finding for finding in lines.findings() if finding.level == "error"]
     if errors:
         raise fault(str(place), errors)

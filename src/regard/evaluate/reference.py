@@ -33,10 +33,11 @@ from regard.data.example import Link
 from regard.errors import UnknownName
 from regard.evaluate.bitext import Bitext, Block
 from regard.evaluate.positions import Beliefs, Diagonal, Jumps, Positions, Uniform
-from regard.symmetrise import METHODS, symmetrise
+from regard.symmetrise import POSTERIOR, check_method, symmetrise
 
 Words = Iterable[Sequence[str]]
 ROUNDS = (5, 5)  # iterations of model 1, and of the model that follows it
+PART = 100_000  # pairs that are best aligned together: more take much memory, and teach little
 THRESHOLD = 0.4
 LEAST = np.float32(1e-9)  # no pair of words that meet is impossible
 
@@ -64,6 +65,7 @@ def reference_links(
     model: str = "hmm",
     method: str | None = None,
     wanted: Collection[int] | None = None,
+    heard: Callable[[], None] | None = None,
 ) -> list[tuple[Link, ...]]:
     """The links of pairs, given as words, learnt from all of them.
 
@@ -71,18 +73,20 @@ def reference_links(
         model: "hmm", or "diagonal" for that of fast_align.
         method: how both ways are made one: "posterior", or a method of `regard.symmetrise`; each model has its own.
         wanted: the pairs, counted from 0, whose links are asked for, in order; all if left out.
+        heard: called after each of the iterations, `sum(ROUNDS)` of them.
 
     Pairs with an empty side, or one of more than 100 words, have no links.
     """
     if model not in MODELS:
         raise UnknownName("statistical aligner", model, MODELS)
     plan = MODELS[model]
-    if method is not None and method not in ("posterior", *METHODS):
-        raise UnknownName("way to make one set of links of two", method, ("posterior", *METHODS))
+    if method is not None:
+        check_method(method)
     bitext = Bitext(sources, targets)
     ways = Way(bitext, alpha=plan.alpha), Way(bitext, backward=True, alpha=plan.alpha)
     for _ in train(bitext, ways, plan):
-        pass
+        if heard is not None:
+            heard()
     rows = range(bitext.pairs) if wanted is None else wanted
     found = dict(_decoded(bitext, ways, method or plan.method, set(rows)))
     return [found.get(row, ()) for row in rows]
@@ -182,7 +186,7 @@ def _decoded(
         if wanted.isdisjoint(block.rows.tolist()):
             continue
         forward, backward = (way.believe(block) for way in ways)
-        chosen = _shared(forward, backward) if method == "posterior" else _best(forward, backward, method)
+        chosen = _shared(forward, backward) if method == POSTERIOR else _best(forward, backward, method)
         for place, row in enumerate(block.rows.tolist()):
             if row in wanted:
                 yield row, chosen(place)

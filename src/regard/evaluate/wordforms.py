@@ -17,8 +17,9 @@ _edges = re.compile(r"^\W+|\W+$")
 def word_forms(tokenizer: Tokenizer, lines: Iterable[str]) -> Iterator[list[str]]:
     """The words of each line, as they are counted."""
     for line in lines:
-        yield [_form(line[start:end]) for start, end in tokenizer.words(line)]
+        yield [form(line[start:end]) for start, end in tokenizer.words(line)]
 
 
-def _form(word: str) -> str:
+def form(word: str) -> str:
+    """A word as it is counted."""
     return _edges.sub("", word.casefold()) or word

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from regard.data.corpus import Corpus
 from regard.errors import RegardError
@@ -66,7 +67,8 @@ def _chosen_heads(best: Translator, corpus: Corpus, say: Say) -> Aligner | None:
     elif sum(head_counts(best.model)) > 1:
         say("choosing the heads that align: no gold links are there, so a statistical aligner makes some")
         lines, learnt = held_out_links(corpus, (best.source, best.target), len(rows))
-        gold, named = read_links(lines), f"a statistical aligner's links (HMM, learnt from {learnt:,} pairs)"
+        gold = replace(read_links(lines), spaced=None)
+        named = f"a statistical aligner's links (HMM, learnt from {learnt:,} pairs)"
     else:
         return None
     try:

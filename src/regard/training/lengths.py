@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from regard.data.words import is_spaced
+from regard.data.words import are_spaced
 from regard.evaluate import count_bleu
 from regard.search import Options
 from regard.search.options import ALPHA
@@ -53,7 +53,7 @@ def choose_alpha(model: Translator, sources: Sequence[str], references: Sequence
     counted = count_bleu(
         [each.text for some in found for each in some],
         repeated,
-        tokenize="13a" if all(map(is_spaced, references)) else "char",
+        tokenize="13a" if are_spaced(references) else "char",
     )
     scores = {
         alpha: counted.take(first + [best_by(alpha, some) for some in found]).value() for alpha in (*TRIED, ALPHA)

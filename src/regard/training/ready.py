@@ -12,6 +12,8 @@ from datasets import Dataset
 
 from regard.data.batches import Batches
 from regard.data.corpus import Corpus, column
+from regard.data.languages import ANONYMOUS, languages_text
+from regard.data.languages import FILE as LANGUAGES_FILE
 from regard.data.tokenizer import Tokenizer, train_pair
 from regard.errors import ModelError, UsageError
 from regard.evaluate.corpus_links import training_links
@@ -36,12 +38,16 @@ class Ready:
     model: Model
     batches: Batches
     exam: Exam | None
+    languages: tuple[str, str] = ANONYMOUS
 
     @property
     def files(self) -> dict[str, str]:
         """What goes into a model folder beside the model."""
         source, target = self.tokenizers
-        return {SOURCE_FILE: source.backend.to_str(), TARGET_FILE: target.backend.to_str()}
+        files = {SOURCE_FILE: source.backend.to_str(), TARGET_FILE: target.backend.to_str()}
+        if self.languages != ANONYMOUS:
+            files[LANGUAGES_FILE] = languages_text(*self.languages)
+        return files
 
 
 def make_ready(recipe: Recipe, corpus: Corpus, given: Tokenizers | Path | None, seed: int, say: Say) -> Ready:
@@ -53,7 +59,8 @@ def make_ready(recipe: Recipe, corpus: Corpus, given: Tokenizers | Path | None, 
     model = team.each(lambda: recipe.build(len(pair[0]), len(pair[1])))
     say(f"{parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")
     batches = _batches(team.first(lambda: _lessons_of(corpus, pair, lessons, say)), pair, lessons, seed)
-    return Ready(lessons, pair, model, batches, Exam(corpus, *pair) if "val" in corpus.splits else None)
+    exam = Exam(corpus, *pair) if "val" in corpus.splits else None
+    return Ready(lessons, pair, model, batches, exam, (corpus.source, corpus.target))
 
 
 def _check_share(recipe: Recipe, lessons: Standard) -> None:
@@ -81,8 +88,16 @@ def learn_tokenizers(corpus: Corpus, lessons: Standard) -> Tokenizers:
 def _batches(split: Dataset, pair: Tokenizers, lessons: Standard, seed: int) -> Batches:
     longest = lessons.longest or None
     linked = lessons.guide != "none"
+    spaced = True if lessons.guide == "links" else None  # so people write links; the aligner counts as tokenizers do
     return Batches(
-        split, *pair, tokens=lessons.tokens, seed=seed, longest=longest, sample=lessons.sample, linked=linked
+        split,
+        *pair,
+        tokens=lessons.tokens,
+        seed=seed,
+        longest=longest,
+        sample=lessons.sample,
+        linked=linked,
+        spaced=spaced,
     )
 
 
