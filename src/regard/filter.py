@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Literal
 
 from regard.blocks import Block, Written
-from regard.registry import load_file
 from regard.search import Options
 from regard.translator import NOTHING, Translation, Translator
 
@@ -35,8 +34,11 @@ class Filter:
 
     def open(self) -> Callable[[Block], Written]:
         """Load the model: what turns blocks into output."""
-        for path in self.parts:
-            load_file(path)
+        if self.parts:
+            from regard.registry import load_file
+
+            for path in self.parts:
+                load_file(path)
         return partial(self.write, Translator.load(self.model, self.engine, self.threads))
 
     def write(self, translator: Translator, block: Block) -> Written:

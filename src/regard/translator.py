@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import overload
-
-import torch
-from jaxtyping import Float
-from torch import Tensor
+from typing import TYPE_CHECKING, overload
 
 from regard.alignment import END as END_WORD
 from regard.alignment import Alignment
-from regard.data.batches import pad
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
 from regard.engine import MANIFEST, Engine, open_engine
-from regard.engine.pytorch import Torch
 from regard.errors import ModelError, UsageError
-from regard.listen import Looked, heard
-from regard.model import Model
 from regard.record import FILE as ALIGNER_FILE
 from regard.record import KINDS, Aligner, Layer, Record, Side
 from regard.search import Hypothesis, Options
+from regard.search.hypothesis import penalty_of
 from regard.search.options import ALPHA, Number
-from regard.search.penalty import penalty_of
-from regard.types import Batch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from regard.model import Model
 
 SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
 LENGTHS_FILE = "lengths.json"
@@ -37,9 +32,8 @@ LENGTHS_FILE = "lengths.json"
 class Translation:
     """One output: its text, its score, its pieces, how its words align, and every weight it was written with.
 
-    `score` is what outputs are ranked by, `likelihood` the log-likelihood of the pieces and the end. `attention`
-    has one tensor (heads, target pieces and the end, source pieces and the end) for each layer that looks at
-    the source; it is empty for a model that does not attend, and `alignment` and `record` are then None.
+    `score` is what outputs are ranked by, `likelihood` the log-likelihood of the pieces and the end. Of a model that
+    does not attend, `alignment` and `record` are None.
     """
 
     text: str
@@ -47,8 +41,12 @@ class Translation:
     likelihood: float
     pieces: tuple[str, ...]
     alignment: Alignment | None
-    attention: tuple[Float[Tensor, "H T S"], ...] = ()
     record: Record | None = None
+
+    @property
+    def attention(self) -> tuple[Tensor, ...]:
+        """A tensor (heads, target pieces and the end, source pieces and the end) for each layer that looks there."""
+        return tuple(each.weights for each in self.record.attention) if self.record else ()
 
 
 NOTHING = Translation("", 0.0, 0.0, (), None)  # what an empty line is translated to
@@ -76,10 +74,10 @@ class Translator:
         alpha: Number = ALPHA,
     ) -> None:
         self.engine: Engine
-        if isinstance(model, Model):
-            self.model = model
-        else:
+        if isinstance(model, Engine):
             self.engine = model
+        else:
+            self.model = model
         self.source, self.target = source, target
         self.aligner, self.name, self.alpha = self.engine.reader(aligner), name, alpha
 
@@ -97,6 +95,8 @@ class Translator:
     @property
     def model(self) -> Model:
         """The model itself, for those who look inside it; an exported one has none."""
+        from regard.engine.pytorch import Torch
+
         if not isinstance(self.engine, Torch):
             raise UsageError(
                 f"{self.name or 'this model'} is an exported model, which cannot be looked into: "
@@ -107,6 +107,8 @@ class Translator:
 
     @model.setter
     def model(self, model: Model) -> None:
+        from regard.engine.pytorch import Torch
+
         self.engine = Torch(model)
 
     @overload
@@ -149,16 +151,16 @@ class Translator:
         found: list[list[Translation]] = [[] for _ in lines]
 
         def fill(rows: list[int]) -> None:
-            source = pad([[*pieces[row].ids, END] for row in rows])
+            source = [[*pieces[row].ids, END] for row in rows]
             chosen = replace(options, prefix=[options.prefix[row] for row in rows]) if options.prefix else options
             outputs = self.engine.search(source, chosen, record=record, tokens=tokens if refill else None)
             for row, hypotheses in zip(rows, outputs, strict=True):
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
 
-        lanes = 1 if heard(Looked) else self.engine.lanes  # who watches, watches this thread
+        lanes = self.engine.lanes
         lengths = [len(each) for each in pieces]
         batches = _pools(lengths, tokens, lanes) if refill else _batches(lengths, tokens, lanes)
-        _in_lanes(fill, list(batches), lanes)
+        _in_lanes(self.engine, fill, list(batches), lanes)
         return found
 
     @overload
@@ -193,11 +195,8 @@ class Translator:
         asked, wanted = self.source.encode_batch(sources), self.target.encode_batch(targets)
         found: list[Translation | None] = [None] * len(sources)
         for rows in _batches([len(asked[row]) + len(wanted[row]) for row in range(len(sources))], tokens):
-            batch = Batch(
-                pad([[*asked[row].ids, END] for row in rows]),
-                pad([[START, *wanted[row].ids, END] for row in rows]),
-            )
-            for row, forced in zip(rows, self.engine.force(batch, record=record), strict=True):
+            pairs = [[*asked[row].ids, END] for row in rows], [wanted[row].ids for row in rows]
+            for row, forced in zip(rows, self.engine.force(*pairs, record=record), strict=True):
                 score = forced.likelihood / penalty_of(len(forced.ids) + 1, self.alpha)
                 found[row] = self._told(asked[row], wanted[row], replace(forced, score=score))
         return [each for each in found if each is not None]
@@ -208,13 +207,12 @@ class Translator:
 
         model, asked = self.model, self.source.encode(source)
         if target is None:
-            best = self.engine.search(pad([[*asked.ids, END]]), self._settled(Options(beam=beam)), record=False)
+            best = self.engine.search([[*asked.ids, END]], self._settled(Options(beam=beam)), record=False)
             wanted = self.target.read(best[0][0].ids)
         else:
             wanted = self.target.encode(target)
-        pair = Batch(pad([[*asked.ids, END]]), pad([[START, *wanted.ids, END]]))
         with watch(model) as seen:
-            self.engine.force(pair, record=False)
+            self.engine.force([[*asked.ids, END]], [wanted.ids], record=False)
         layers = [
             Layer(kind, layer, _columns(kind, seen.weights(kind, layer)[0].float()))
             for kind in KINDS
@@ -245,10 +243,10 @@ class Translator:
             layers = (Layer("cross", number, weights) for number, weights in enumerate(found.weights))
             record = self._record(source, target, tuple(layers))
         alignment = record.alignment() if record else None
-        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, found.weights, record)
+        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, record)
 
     def _record(self, source: Pieces, target: Pieces, layers: tuple[Layer, ...]) -> Record:
-        heads = [each.weights.shape[0] for each in layers if each.kind == "cross"]
+        heads = [len(each.numpy()) for each in layers if each.kind == "cross"]
         aligner = self.aligner or Aligner.default(len(heads) or 1)
         if heads:
             aligner = aligner.within(len(heads), heads[min(aligner.layer, len(heads) - 1)])
@@ -289,7 +287,7 @@ def read_alpha(folder: Path) -> Number:
         ) from error
 
 
-def _columns(kind: str, weights: Float[Tensor, "H Q K"]) -> Float[Tensor, "H Q K"]:
+def _columns(kind: str, weights: Tensor) -> Tensor:
     """A decoder looks back at the start and what it wrote: the start last, so that columns stand as pieces do."""
     return weights.roll(-1, -1) if kind == "decoder-self" else weights
 
@@ -307,21 +305,17 @@ def _words(tokenizer: Tokenizer, pieces: Pieces) -> tuple[list[str], list[int]]:
     return [*words, END_WORD], [*(max(0, word) for word in tokenizer.piece_to_word(pieces, spans)), len(words)]
 
 
-def _in_lanes(work: Callable[[list[int]], None], batches: Sequence[list[int]], lanes: int) -> None:
+def _in_lanes(engine: Engine, work: Callable[[list[int]], None], batches: Sequence[list[int]], lanes: int) -> None:
     """All the batches, so many at a time, a thread each: while some are searched, another is cut, read and told."""
     lanes = min(lanes, len(batches))
     if lanes <= 1:
         for rows in batches:
             work(rows)
         return
-    threads = torch.get_num_threads()
-    try:
-        with ThreadPoolExecutor(lanes, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            # `map` calls off what has not begun as soon as one fails, or somebody presses Ctrl-C.
-            for _ in pool.map(work, batches):
-                pass
-    finally:
-        torch.set_num_threads(threads)
+    with engine.pool(lanes) as pool:
+        # `map` calls off what has not begun as soon as one fails, or somebody presses Ctrl-C.
+        for _ in pool.map(work, batches):
+            pass
 
 
 def _pools(lengths: Sequence[int], tokens: int, lanes: int) -> Iterator[list[int]]:

@@ -1,4 +1,4 @@
-"""Engines: what runs a model. Padded source ids and options in, hypotheses out; text is the translator's affair.
+"""Engines: what runs a model. Source ids and options in, hypotheses out; text is the translator's affair.
 
 pytorch         the model itself, every part there is, or a folder that `regard export --to torch` wrote
 ctranslate2     a folder that `regard export --to ctranslate2` wrote
@@ -11,6 +11,9 @@ folder names its engine in `export.json`; a folder without that file is a model 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -18,7 +21,8 @@ from typing import Any, Protocol, runtime_checkable
 from regard.errors import ModelError, UnknownName, UsageError
 from regard.record import Aligner
 from regard.search import Hypothesis, Options
-from regard.types import Batch, Padded
+
+Ids = Sequence[int]
 
 MANIFEST = "export.json"
 OWN = "torch"
@@ -31,12 +35,16 @@ ENGINES = {  # a module is imported when its engine is asked for
 
 @runtime_checkable
 class Engine(Protocol):
-    """What every engine offers. Sources end with the end; targets are framed by start and end, as in every batch.
+    """What every engine offers. Sources end with the end; targets have neither start nor end."""
 
-    lanes: how many searches may run side by side, each in a thread of its own, to keep the engine busy.
-    """
+    @property
+    def lanes(self) -> int:
+        """How many searches may run side by side, each in a thread of its own, to keep the engine busy."""
+        ...
 
-    lanes: int
+    def pool(self, lanes: int) -> AbstractContextManager[Executor]:
+        """The threads for so many searches side by side."""
+        ...
 
     @property
     def refills(self) -> bool:
@@ -44,7 +52,7 @@ class Engine(Protocol):
         ...
 
     def search(
-        self, source: Padded, options: Options, *, record: bool, tokens: int | None = None
+        self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None
     ) -> list[list[Hypothesis]]:
         """The best outputs of each sentence, best first; `record` keeps what they looked at.
 
@@ -52,7 +60,7 @@ class Engine(Protocol):
         """
         ...
 
-    def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
+    def force(self, sources: Sequence[Ids], targets: Sequence[Ids], *, record: bool) -> list[Hypothesis]:
         """Given outputs as if they had been found."""
         ...
 

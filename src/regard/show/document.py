@@ -95,7 +95,7 @@ def _document(
 
 def _shifted(layer: Layer, aligner: Aligner) -> Layer:
     """A layer as alignments read it, so that a page and an alignment show the same."""
-    return replace(layer, weights=later(layer.weights)) if aligner.shift and layer.kind == aligner.kind else layer
+    return replace(layer, weights=later(layer.numpy())) if aligner.shift and layer.kind == aligner.kind else layer
 
 
 def _packed(layer: Layer, full: bool) -> dict[str, Any]:
