@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, cast, overload
 
 from regard.alignment import END as END_WORD
 from regard.alignment import Alignment
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
-from regard.engine import MANIFEST, Engine, open_engine
+from regard.engine import AUTO, MANIFEST, Engine, open_engine, silent
+from regard.engine.lanes import batches_of, in_lanes, pools
 from regard.errors import ModelError, UsageError
 from regard.record import FILE as ALIGNER_FILE
 from regard.record import KINDS, Aligner, Layer, Record, Side
@@ -41,7 +44,12 @@ class Translation:
     likelihood: float
     pieces: tuple[str, ...]
     alignment: Alignment | None
-    record: Record | None = None
+    look: Callable[[], Record] | None = field(default=None, repr=False)
+
+    @cached_property
+    def record(self) -> Record | None:
+        """All that was looked at in the source. Where a fast engine kept less, the model looks now."""
+        return self.look() if self.look else None
 
     @property
     def attention(self) -> tuple[Tensor, ...]:
@@ -51,8 +59,6 @@ class Translation:
 
 NOTHING = Translation("", 0.0, 0.0, (), None)  # what an empty line is translated to
 TOKENS = 4096  # padded positions that are searched for at a time
-FEWEST = 16  # rows of a batch before its rows are shared out among lanes
-POOL = 32  # times as many positions as are at work may wait in a search that takes them in as there is room
 SILENT = (PAD, START, UNKNOWN)  # pieces that have no text, and are never written
 
 
@@ -74,21 +80,29 @@ class Translator:
         alpha: Number = ALPHA,
     ) -> None:
         self.engine: Engine
-        if isinstance(model, Engine):
-            self.engine = model
+        if hasattr(type(model), "search"):  # the class is asked: to ask an engine may open another
+            self.engine = cast("Engine", model)
         else:
-            self.model = model
+            self.model = cast("Model", model)
         self.source, self.target = source, target
         self.aligner, self.name, self.alpha = self.engine.reader(aligner), name, alpha
+        self._chosen = aligner
 
     @classmethod
-    def load(cls, folder: str | Path, engine: str | None = None, threads: int | None = None) -> Translator:
+    def load(
+        cls,
+        folder: str | Path,
+        engine: str | None = None,
+        threads: int | None = None,
+        say: Callable[[str], None] = silent,
+    ) -> Translator:
         """Read a model folder, the best model of a run folder, or an exported folder.
 
-        The folder itself says which engine runs it; `engine` insists on one. `threads` is how many may compute.
+        The folder itself says which engine runs it; `engine` insists on one, and "auto" takes CTranslate2 where it does
+        the same sooner, of which `say` hears. `threads` is how many may compute.
         """
         home = model_home(folder)
-        opened = open_engine(home, engine, threads)
+        opened = open_engine(home, engine, threads, say)
         source, target = Tokenizer.load(home / SOURCE_FILE), Tokenizer.load(home / TARGET_FILE)
         return cls(opened, source, target, read_aligner(home), Path(folder).absolute().name, read_alpha(home))
 
@@ -97,13 +111,14 @@ class Translator:
         """The model itself, for those who look inside it; an exported one has none."""
         from regard.engine.pytorch import Torch
 
-        if not isinstance(self.engine, Torch):
+        whole = self.engine.whole()
+        if not isinstance(whole, Torch):
             raise UsageError(
                 f"{self.name or 'this model'} is an exported model, which cannot be looked into: "
                 "it tells what was looked at in the source, and no more.",
                 hint="Use the model folder that it was exported from.",
             )
-        return self.engine.model
+        return whole.model
 
     @model.setter
     def model(self, model: Model) -> None:
@@ -159,8 +174,8 @@ class Translator:
 
         lanes = self.engine.lanes
         lengths = [len(each) for each in pieces]
-        batches = _pools(lengths, tokens, lanes) if refill else _batches(lengths, tokens, lanes)
-        _in_lanes(self.engine, fill, list(batches), lanes)
+        batches = pools(lengths, tokens, lanes) if refill else batches_of(lengths, tokens, lanes)
+        in_lanes(self.engine, fill, list(batches), lanes)
         return found
 
     @overload
@@ -194,7 +209,7 @@ class Translator:
             raise UsageError(f"expected as many targets as sources; found {len(sources)} and {len(targets)}.")
         asked, wanted = self.source.encode_batch(sources), self.target.encode_batch(targets)
         found: list[Translation | None] = [None] * len(sources)
-        for rows in _batches([len(asked[row]) + len(wanted[row]) for row in range(len(sources))], tokens):
+        for rows in batches_of([len(asked[row]) + len(wanted[row]) for row in range(len(sources))], tokens):
             pairs = [[*asked[row].ids, END] for row in rows], [wanted[row].ids for row in rows]
             for row, forced in zip(rows, self.engine.force(*pairs, record=record), strict=True):
                 score = forced.likelihood / penalty_of(len(forced.ids) + 1, self.alpha)
@@ -205,14 +220,14 @@ class Translator:
         """Everything looked at while `target` (or the translation) is written: all kinds of attention, every head."""
         from regard.show.watch import watch
 
-        model, asked = self.model, self.source.encode(source)
+        model, engine, asked = self.model, self.engine.whole(), self.source.encode(source)
         if target is None:
-            best = self.engine.search([[*asked.ids, END]], self._settled(Options(beam=beam)), record=False)
+            best = engine.search([[*asked.ids, END]], self._settled(Options(beam=beam)), record=False)
             wanted = self.target.read(best[0][0].ids)
         else:
             wanted = self.target.encode(target)
         with watch(model) as seen:
-            self.engine.force([[*asked.ids, END]], [wanted.ids], record=False)
+            engine.force([[*asked.ids, END]], [wanted.ids], record=False)
         layers = [
             Layer(kind, layer, _columns(kind, seen.weights(kind, layer)[0].float()))
             for kind in KINDS
@@ -220,7 +235,7 @@ class Translator:
         ]
         if not layers:
             raise UsageError("this model does not attend, so there is nothing to see.")
-        return self._record(asked, wanted, tuple(layers))
+        return self._record(asked, wanted, tuple(layers), engine.reader(self._chosen))
 
     def _settled(self, options: Options) -> Options:
         """What was asked, with what this model wants where nothing was."""
@@ -238,19 +253,39 @@ class Translator:
             raise UsageError("refill does not go with a coverage penalty or no_repeat.", hint="Leave one of them out.")
 
     def _told(self, source: Pieces, target: Pieces, found: Hypothesis) -> Translation:
-        record = None
+        alignment, look = None, None
         if found.weights:
-            layers = (Layer("cross", number, weights) for number, weights in enumerate(found.weights))
-            record = self._record(source, target, tuple(layers))
-        alignment = record.alignment() if record else None
-        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, record)
+            record = self._record(source, target, _layers(found), self.aligner)
+            alignment = record.alignment()
+            look = partial(self._looked, source, target) if self.engine.condensed else lambda: record
+        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, look)
 
-    def _record(self, source: Pieces, target: Pieces, layers: tuple[Layer, ...]) -> Record:
+    def _looked(self, source: Pieces, target: Pieces) -> Record:
+        """What an output looked at, by the engine that records most."""
+        engine = self.engine.whole()
+        (found,) = engine.force([[*source.ids, END]], [target.ids], record=True)
+        return self._record(source, target, _layers(found), engine.reader(self._chosen))
+
+    def _record(self, source: Pieces, target: Pieces, layers: tuple[Layer, ...], aligner: Aligner | None) -> Record:
         heads = [len(each.numpy()) for each in layers if each.kind == "cross"]
-        aligner = self.aligner or Aligner.default(len(heads) or 1)
+        aligner = aligner or Aligner.default(len(heads) or 1)
         if heads:
             aligner = aligner.within(len(heads), heads[min(aligner.layer, len(heads) - 1)])
         return Record(_side(self.source, source), _side(self.target, target), layers, aligner, self.name)
+
+
+def load(folder: str | Path, engine: str | None = AUTO, threads: int | None = None) -> Translator:
+    """The model of a model folder, the best one of a run folder, or an exported one, ready for use.
+
+    The folder says which engine runs it (`regard export` writes folders for others than PyTorch). With "auto" a model
+    folder is run by CTranslate2 where that is installed and converts it exactly, which standard error is told, and by
+    PyTorch for all else; any other `engine` is insisted on. `threads` is how many may compute, else all.
+    """
+    return Translator.load(folder, engine, threads, _to_standard_error)
+
+
+def _to_standard_error(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def model_home(folder: str | Path) -> Path:
@@ -292,6 +327,10 @@ def _columns(kind: str, weights: Tensor) -> Tensor:
     return weights.roll(-1, -1) if kind == "decoder-self" else weights
 
 
+def _layers(found: Hypothesis) -> tuple[Layer, ...]:
+    return tuple(Layer("cross", number, weights) for number, weights in enumerate(found.weights))
+
+
 def _side(tokenizer: Tokenizer, pieces: Pieces) -> Side:
     words, word_of = _words(tokenizer, pieces)
     return Side(pieces.text, (*pieces.ids, END), (*pieces.pieces, END_WORD), tuple(words), tuple(word_of))
@@ -303,44 +342,3 @@ def _words(tokenizer: Tokenizer, pieces: Pieces) -> tuple[list[str], list[int]]:
     words = [pieces.text[start:end] for start, end in spans]
     # Pieces without a word among them (white space alone) have none to belong to but the end.
     return [*words, END_WORD], [*(max(0, word) for word in tokenizer.piece_to_word(pieces, spans)), len(words)]
-
-
-def _in_lanes(engine: Engine, work: Callable[[list[int]], None], batches: Sequence[list[int]], lanes: int) -> None:
-    """All the batches, so many at a time, a thread each: while some are searched, another is cut, read and told."""
-    lanes = min(lanes, len(batches))
-    if lanes <= 1:
-        for rows in batches:
-            work(rows)
-        return
-    with engine.pool(lanes) as pool:
-        # `map` calls off what has not begun as soon as one fails, or somebody presses Ctrl-C.
-        for _ in pool.map(work, batches):
-            pass
-
-
-def _pools(lengths: Sequence[int], tokens: int, lanes: int) -> Iterator[list[int]]:
-    """Rows for searches that take in what waits as there is room: as many searches as lanes, all with like lengths."""
-    rounds = 1 + sum(lengths) // (POOL * tokens * lanes)
-    return _dealt(sorted(range(len(lengths)), key=lambda row: -lengths[row]), rounds * lanes)
-
-
-def _batches(lengths: Sequence[int], tokens: int, lanes: int = 1) -> Iterator[list[int]]:
-    """Rows of like length together, longest first, at most `tokens` padded positions (or one row) at a time.
-
-    They are dealt out to as many batches as lanes, so that all lanes have as much to do and end together; but not a few
-    that are one batch by themselves.
-    """
-    rows: list[int] = []
-    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
-        if rows and (len(rows) // lanes + 1) * (lengths[rows[0]] + 1) > tokens:
-            yield from _dealt(rows, lanes)
-            rows = []
-        rows.append(row)
-    if rows:
-        fits = len(rows) * (lengths[rows[0]] + 1) <= tokens
-        yield from _dealt(rows, max(1, min(lanes, len(rows) // FEWEST)) if fits else lanes)
-
-
-def _dealt(rows: list[int], hands: int) -> Iterator[list[int]]:
-    """The rows, one to each hand in turn."""
-    yield from filter(None, (rows[hand::hands] for hand in range(hands)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from regard.cli.options import Alpha, From, To
+from regard.cli.options import ENGINE, Alpha, From, To
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -40,6 +40,7 @@ def evaluate(
     outputs_file: Annotated[
         Path | None, typer.Option("--outputs", metavar="FILE", help="Keep the translations, a line each.")
     ] = None,
+    engine: Annotated[Literal["auto", "torch", "ctranslate2", "onnx"], typer.Option(help=ENGINE)] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Translate a split and score it: BLEU, chrF, exact match, alignment error where gold links are, speed.
@@ -54,7 +55,7 @@ def evaluate(
 
     metric = partial(count_bleu, tokenize=tokenize)
     metric(["a"], ["a"])  # an unknown tokenizer is told before the work
-    translator = Translator.load(model)
+    translator = Translator.load(model, engine, say=partial(typer.echo, err=True))
     corpus = Corpus.open(data, source=source, target=target)
     rows = corpus.split(split)
     sources, references = list(rows["source"]), list(rows["target"])

@@ -19,4 +19,5 @@ Alpha = Annotated[
         min=0, help="Length penalty (Wu et al. 2016): more makes outputs longer; else what suited the validation pairs."
     ),
 ]
+ENGINE = "What runs the model. auto: what the folder is for; a model folder CTranslate2, where it can, else PyTorch."
 To = Annotated[str | None, typer.Option("--to", metavar="LANG", help="The language to write.")]

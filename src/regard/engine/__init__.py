@@ -6,12 +6,14 @@ onnx            a folder that `regard export --to onnx` wrote
 
 To add one: a file with `open_folder(folder, threads)` that gives an `Engine`, and its line in `ENGINES`. An exported
 folder names its engine in `export.json`; a folder without that file is a model folder, which PyTorch runs.
+
+auto            a model folder converted for CTranslate2 and kept, where that is possible; PyTorch for all else
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from importlib import import_module
@@ -25,7 +27,7 @@ from regard.search import Hypothesis, Options
 Ids = Sequence[int]
 
 MANIFEST = "export.json"
-OWN = "torch"
+OWN, AUTO = "torch", "auto"
 ENGINES = {  # a module is imported when its engine is asked for
     OWN: "regard.engine.pytorch",
     "ctranslate2": "regard.engine.ctranslate2",
@@ -35,7 +37,16 @@ ENGINES = {  # a module is imported when its engine is asked for
 
 @runtime_checkable
 class Engine(Protocol):
-    """What every engine offers. Sources end with the end; targets have neither start nor end."""
+    """What every engine offers. Sources end with the end; targets have neither start nor end.
+
+    condensed: it records less than the engine behind it (`whole`) could.
+    """
+
+    condensed: bool
+
+    def whole(self) -> Engine:
+        """The engine that can do and record most: itself, or the one behind it."""
+        ...
 
     @property
     def lanes(self) -> int:
@@ -69,11 +80,24 @@ class Engine(Protocol):
         ...
 
 
-def open_engine(folder: Path, name: str | None = None, threads: int | None = None) -> Engine:
-    """The engine of a folder: the one it was exported for, or PyTorch. `name` insists on one."""
+def silent(line: str) -> None:
+    """Says nothing."""
+
+
+def open_engine(
+    folder: Path, name: str | None = None, threads: int | None = None, say: Callable[[str], None] = silent
+) -> Engine:
+    """The engine of a folder: the one it was exported for, or PyTorch. `name` insists on one.
+
+    With "auto" a model folder is run by CTranslate2 where it can be; `say` hears of that.
+    """
     found = engine_of(folder)
+    if name == AUTO:
+        if found == OWN:
+            return import_module("regard.engine.auto").open_folder(folder, threads, say)
+        name = None
     if name is not None and name not in ENGINES:
-        raise UnknownName("engine", name, ENGINES)
+        raise UnknownName("engine", name, [AUTO, *ENGINES])
     if name is not None and name != found:
         raise UsageError(f"{folder} is a folder for the engine {found}; asked for {name}.", hint=_instead(found, name))
     return import_module(ENGINES[found]).open_folder(folder, threads)

@@ -74,7 +74,7 @@ class _Asked:
 class CTranslate2:
     """An exported model. It is given batches; what it makes of them inside is its own affair."""
 
-    refills = False
+    condensed = refills = False
 
     def __init__(self, backend: ctranslate2.Translator, manifest: Manifest, names: tuple[list[str], list[str]]) -> None:
         self.backend, self.manifest = backend, manifest
@@ -83,6 +83,23 @@ class CTranslate2:
         # Its workers would wait while we number pieces and read links: with one call more than workers, none does. One
         # worker is left with one call, so that one thread stays one.
         self.lanes = backend.num_translators + 1 if backend.num_translators > 1 else 1
+
+    def whole(self) -> CTranslate2:
+        """There is no other engine behind it."""
+        return self
+
+    def able(self, sources: Sequence[Ids], options: Options) -> bool:
+        """Can it make such a search, of such sources?"""
+        longest = max(options.limits([len(source) for source in sources]), default=0)
+        lengths = max(map(len, sources), default=0), longest + 1
+        return not options.beta and options.shortlist is None and self._has_room(*lengths)
+
+    def has_room(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> bool:
+        """Are these within the positions that were exported, the end of each target included?"""
+        return self._has_room(max(map(len, sources), default=0), max(map(len, targets), default=0) + 1)
+
+    def _has_room(self, source: int, target: int) -> bool:
+        return source <= self.manifest.positions[0] and target <= self.manifest.positions[1]
 
     def pool(self, lanes: int) -> ThreadPoolExecutor:
         """Plain threads: they wait for its workers."""

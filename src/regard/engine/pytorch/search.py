@@ -26,8 +26,14 @@ class Searched:
     `lanes` is how many searches run side by side, a thread each; with one, a search has all the threads.
     """
 
+    condensed = False
+
     def __init__(self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1) -> None:
         self.model, self.shortlist, self._lanes = model, shortlist, lanes
+
+    def whole(self) -> Searched:
+        """Itself: it records all that its model looks at."""
+        return self
 
     @property
     def lanes(self) -> int:
