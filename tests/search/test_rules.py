@@ -21,6 +21,8 @@ LENGTHS = torch.tensor([7, 5, 2])
     ("wrong", "told"),
     [
         ({"beam": 0}, "beam to be at least 1; found 0"),
+        ({"beam": 100_000}, "a beam of at most 1,000; found 100,000"),
+        ({"beam": 1001}, "5 is usual"),
         ({"nbest": 0}, "nbest to be at least 1"),
         ({"alpha": -0.1}, "alpha to be at least 0; found -0.1"),
         ({"beta": nan}, "beta to be at least 0; found nan"),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Number = int | float
 ALPHA = 0.6  # the length penalty where no other was found better
+WIDEST = 1000  # hypotheses of a sentence; more would take hours and all memory
 SPARE = 10  # pieces that even the shortest source may have on top of `stretch` times its length
 
 
@@ -20,7 +21,7 @@ SPARE = 10  # pieces that even the shortest source may have on top of `stretch` 
 class Options:
     """How outputs are searched for, and which may be found.
 
-    beam: how many hypotheses of a sentence are followed at once.
+    beam: how many hypotheses of a sentence are followed at once, at most 1,000.
     nbest: how many outputs of a sentence are returned, best first.
     alpha: the length penalty of Wu et al. (2016); 0 is none. Every piece lowers a likelihood, so that a wide beam
         prefers short outputs, and this takes it back. None is what was found best for a model at the end of its
@@ -55,6 +56,11 @@ class Options:
         for name in ("beam", "nbest", "alpha", "beta", "min_length", "max_length", "stretch", "no_repeat"):
             if (value := getattr(self, name)) is not None:
                 at_least(name, value, least.get(name, 0))
+        if self.beam > WIDEST:
+            raise UsageError(
+                f"search: expected a beam of at most {WIDEST:,}; found {self.beam:,}.",
+                hint="5 is usual; very wide beams find worse outputs (Koehn & Knowles 2017).",
+            )
         if self.nbest > self.beam:
             raise UsageError(
                 f"a beam of {self.beam} finds at most {self.beam} outputs; asked for the best {self.nbest}.",

@@ -30,8 +30,6 @@ import hashlib
 import html
 import json
 import math
-import os
-import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -43,6 +41,7 @@ from jaxtyping import Shaped
 
 from regard.errors import UsageError
 from regard.show import static
+from regard.show.place import fresh_file
 
 PAGE, FIGURE = "regard-page-1", "regard-figure-1"
 KINDS = ("cross", "encoder-self", "decoder-self")
@@ -116,18 +115,9 @@ def figures_html(page: Mapping[str, Any], level: int = 2) -> str:
 
 def write_page(page: Mapping[str, Any], path: str | Path) -> Path:
     """Write the page to a temporary name beside `path` and rename it: a crash leaves the old file or the new one."""
-    path = Path(path)
-    text = page_html(page)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-            file.write(text)
-        Path(draft).chmod(0o644)  # a temporary file is its owner's alone; a page is to be shared
-        Path(draft).replace(path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    path, text = Path(path), page_html(page)
+    with fresh_file(path) as draft:
+        draft.write_text(text, encoding="utf-8", errors="surrogatepass", newline="\n")
     return path
 
 
