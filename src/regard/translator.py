@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
 LENGTHS_FILE = "lengths.json"
+GENERIC = ("best", "last", "run", "model")  # folders of which every run, and every arm of a comparison, has one
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Translator:
         home = model_home(folder)
         opened = open_engine(home, engine, threads, say)
         source, target = Tokenizer.load(home / SOURCE_FILE), Tokenizer.load(home / TARGET_FILE)
-        return cls(opened, source, target, read_aligner(home), Path(folder).absolute().name, read_alpha(home))
+        return cls(opened, source, target, read_aligner(home), named_folder(folder).name, read_alpha(home))
 
     @property
     def model(self) -> Model:
@@ -293,6 +294,12 @@ def model_home(folder: str | Path) -> Path:
     folder = Path(folder)
     is_model = any((folder / name).is_file() for name in ("recipe.toml", MANIFEST))
     return folder / "best" if not is_model and (folder / "best").is_dir() else folder
+
+
+def named_folder(folder: str | Path) -> Path:
+    """The folder that a model is called by: its own or, where every run has one of that name, the next above it."""
+    path = Path(folder).absolute()
+    return next(each for each in (path, *path.parents) if each.name not in GENERIC)
 
 
 def read_aligner(folder: Path) -> Aligner | None:

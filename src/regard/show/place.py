@@ -16,7 +16,8 @@ def fresh_file(path: Path) -> Iterator[Path]:
     """A draft beside `path`, which takes its place when the block is done; a place that cannot be written is told."""
     draft: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
         os.close(handle)
         draft = Path(name)
