@@ -209,5 +209,5 @@ def embed_record(record: Record) -> str:
 
 
 def _height(alignment: Alignment) -> int:
-    """Pixels that let most matrices be seen whole."""
-    return min(900, 420 + 24 * len(alignment.target))
+    """Pixels that let most matrices be seen whole, where the frame cannot be fitted to its page."""
+    return 620 + min(576, 30 * len(alignment.target))
