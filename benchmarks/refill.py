@@ -13,6 +13,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -30,10 +31,9 @@ LEAST, MOST = 5, 80  # pieces of an uneven output
 class Uneven(Options):
     """Outputs as long as was drawn for the length of their source, and no other."""
 
-    def limits(self, lengths: torch.Tensor) -> torch.Tensor:
-        """How many pieces each has; the same for a source wherever it stands."""
-        drawn = torch.randint(LEAST, MOST, (1024,), generator=torch.Generator().manual_seed(1))
-        return drawn[lengths % 1024]
+    def limit(self, length: int) -> int:
+        """How many pieces it has; the same for a source wherever it stands."""
+        return Random(length).randrange(LEAST, MOST)
 
 
 def timed(model: Translator, lines: Sequence[str], options: Options, tokens: int, rounds: int) -> dict[str, Any]:

@@ -15,6 +15,10 @@ from torch.nn import functional
 # the process. The tests ask for the same values either way, so they do without it.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
+# The tests of our own engine are many, and converting a model takes longer than most of them; those of the choice
+# between engines undo this.
+os.environ["REGARD_ENGINE"] = "torch"
+
 
 def modules_checked():
     """All of Regard but the phrasebook: sentences have no shapes, and checked they are drawn twelve times as slowly."""

@@ -29,9 +29,9 @@ def test_a_word_that_looks_at_the_end_has_no_link():
 
 def test_source_pieces_are_summed_and_target_pieces_averaged():
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.3, 0.4, 0.3], [0.0, 0.0, 1.0]])
-    merged = merge(weights, [0, 0, 1], [0, 0, 1], (2, 2))
-    assert torch.allclose(merged, torch.tensor([[0.5, 0.5], [0.0, 1.0]]))
-    assert torch.allclose(merged.sum(1), torch.ones(2))
+    merged = merge(weights.numpy(), [0, 0, 1], [0, 0, 1], (2, 2))
+    assert np.allclose(merged, [[0.5, 0.5], [0.0, 1.0]])
+    assert np.allclose(merged.sum(1), 1)
 
 
 def test_the_matrix_must_fit_the_words():

@@ -12,14 +12,15 @@ from regard.errors import RegardError
 from regard.version import __version__
 
 if TYPE_CHECKING:
-    from regard.api import load, train
+    from regard.api import train
     from regard.attend.attention import attention
     from regard.registry import build as part
     from regard.show.watch import watch
+    from regard.translator import load
 
 _HOMES = {
     "attention": ("regard.attend.attention", "attention"),
-    "load": ("regard.api", "load"),
+    "load": ("regard.translator", "load"),
     "part": ("regard.registry", "build"),
     "train": ("regard.api", "train"),
     "watch": ("regard.show.watch", "watch"),

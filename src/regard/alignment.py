@@ -9,22 +9,43 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
+import numpy as np
+from jaxtyping import Bool, Float
 
 from regard.errors import BrokenData, ShapeError, UsageError
-from regard.evidence import Evidence
 from regard.symmetrise import POSTERIOR, symmetrise
 
 if TYPE_CHECKING:
-    import numpy as np
+    from torch import Tensor
+
+    from regard.evidence import Evidence
 
 START, END = "<s>", "</s>"
 # The end of a sentence has a row and a column of its own: models do look there, most of all when a word has no
 # counterpart. What a decoder looks back at has the start in the place of the end, since it has not written the end.
 FORMAT = "regard-alignment-1"
 AGREED = 0.4  # of the root of both directions' weights, from which on a word is linked
+
+
+class Weights:
+    """A field that takes a tensor or a NumPy array, keeps an array, and gives a tensor of the same memory.
+
+    So that what an engine without PyTorch looked at can be read and written without it: it is imported when somebody
+    asks for the tensor.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, holder: object, owner: type | None = None) -> Tensor:
+        if holder is None:
+            raise AttributeError(self.name)  # so a dataclass learns that the field has no default
+        import torch
+
+        return torch.from_numpy(vars(holder)[self.name])
+
+    def __set__(self, holder: object, weights: Any) -> None:
+        vars(holder)[self.name] = weights if isinstance(weights, np.ndarray) else weights.detach().cpu().numpy()
 
 
 @dataclass(frozen=True)
@@ -36,17 +57,17 @@ class Alignment:
     rows and columns are words of one side: rows look, columns are looked at.
     """
 
-    matrix: Float[Tensor, "T S"]
-    source: tuple[str, ...]
-    target: tuple[str, ...]
+    matrix: Float[Any, "T S"] = Weights()
+    source: tuple[str, ...]  # type: ignore[misc] # the weights have no default, whatever it looks like
+    target: tuple[str, ...]  # type: ignore[misc]
     note: str = ""
     kind: str = "cross"
 
     def __post_init__(self) -> None:
         expected = (len(self.target), len(self.source))
-        if tuple(self.matrix.shape) != expected:
+        if self.numpy().shape != expected:
             raise ShapeError(f"{expected[0]} target and {expected[1]} source words need a matrix of that shape; "
-                             f"it has {tuple(self.matrix.shape)}.")  # fmt: skip
+                             f"it has {self.numpy().shape}.")  # fmt: skip
 
     def links(
         self,
@@ -68,11 +89,10 @@ class Alignment:
                 return self._agreed(reverse, AGREED if threshold is None else threshold)
             turned = [(source, target) for target, source in reverse.links(threshold)]
             return symmetrise(self.links(threshold), turned, method)
-        rows = self.matrix[: len(self.target) - 1]
+        rows = self.numpy()[: len(self.target) - 1]
         if threshold is not None:
-            found = (rows[:, :-1] >= threshold).nonzero().tolist()
-            return sorted((source, target) for target, source in found)
-        best = rows.argmax(-1).tolist() if rows.numel() else []
+            return _places(rows[:, :-1] >= threshold)
+        best = rows.argmax(-1).tolist() if rows.size else []
         return sorted((s, t) for t, s in enumerate(best) if s < len(self.source) - 1 and rows[t, s] > 0)
 
     def pharaoh(
@@ -89,17 +109,19 @@ class Alignment:
     @property
     def evidence(self) -> Evidence:
         """Coverage, focus and confidence, told from the weights."""
+        from regard.evidence import Evidence
+
         return Evidence.of(self.matrix)
 
-    def numpy(self) -> np.ndarray[Any, np.dtype[np.float32]]:
+    def numpy(self) -> Float[np.ndarray, "T S"]:
         """The matrix as a NumPy array, a row a target word."""
-        return self.matrix.detach().cpu().float().numpy()
+        return vars(self)["matrix"]
 
     def to_json(self) -> dict[str, Any]:
         """All of it, for `json.dumps`; the links are there for readers, and not read back."""
         told: dict[str, Any] = {"format": FORMAT, "kind": self.kind, "note": self.note}
         told |= {"source": list(self.source), "target": list(self.target)}
-        return told | {"matrix": self.matrix.tolist(), "links": [list(link) for link in self.links()]}
+        return told | {"matrix": self.numpy().tolist(), "links": [list(link) for link in self.links()]}
 
     @classmethod
     def from_json(cls, told: Any) -> Alignment:
@@ -109,7 +131,7 @@ class Alignment:
             raise BrokenData(f'an alignment: expected a JSON object with "format": "{FORMAT}"; found {found!r}.')
         try:
             source, target = tuple(map(str, told["source"])), tuple(map(str, told["target"]))
-            matrix = torch.tensor(told["matrix"], dtype=torch.float32).reshape(len(target), len(source))
+            matrix = np.array(told["matrix"], dtype=np.float32).reshape(len(target), len(source))
             return cls(matrix, source, target, str(told.get("note", "")), str(told.get("kind", "cross")))
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise BrokenData(
@@ -121,7 +143,7 @@ class Alignment:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["", *self.source])
-        for word, row in zip(self.target, self.matrix.tolist(), strict=True):
+        for word, row in zip(self.target, self.numpy().tolist(), strict=True):
             writer.writerow([word, *(f"{weight:.7f}" for weight in row)])
         return text.getvalue()
 
@@ -143,8 +165,8 @@ class Alignment:
 
     def _agreed(self, reverse: Alignment, threshold: float) -> list[tuple[int, int]]:
         """Where both directions look."""
-        both = (self.matrix[:-1, :-1] * reverse.matrix[:-1, :-1].mT).sqrt()
-        return sorted((source, target) for target, source in (both >= threshold).nonzero().tolist())
+        both = np.sqrt(self.numpy()[:-1, :-1] * reverse.numpy()[:-1, :-1].T)
+        return _places(both >= threshold)
 
     def _check_reverse(self, reverse: Alignment) -> None:
         """The other direction must be of the same pair of sentences."""
@@ -160,16 +182,21 @@ def _start(words: tuple[str, ...]) -> str:
     return " ".join(words[:5]) + (" ..." if len(words) > 5 else "")
 
 
+def _places(found: Bool[np.ndarray, "T S"]) -> list[tuple[int, int]]:
+    """(column, row) of all that is true, in that order."""
+    return [(source, target) for source, target in np.argwhere(found.T).tolist()]
+
+
 def merge(
-    weights: Float[Tensor, "T S"], target: Sequence[int], source: Sequence[int], words: tuple[int, int]
-) -> Float[Tensor, "N M"]:
+    weights: Float[np.ndarray, "T S"], target: Sequence[int], source: Sequence[int], words: tuple[int, int]
+) -> Float[np.ndarray, "N M"]:
     """Weights between pieces as weights between words: sum over a source word's pieces, mean over a target word's.
 
     `target` and `source` give the word of each row and column; `words` counts target and source words.
     """
-    columns = weights.new_zeros(weights.shape[0], words[1])
-    columns.index_add_(1, torch.tensor(source, dtype=torch.long), weights)
-    rows = weights.new_zeros(words[0], words[1])
-    index = torch.tensor(target, dtype=torch.long)
-    rows.index_add_(0, index, columns)
-    return rows / torch.bincount(index, minlength=words[0]).clamp(min=1).unsqueeze(1)
+    columns = np.zeros((len(weights), words[1]), weights.dtype)
+    np.add.at(columns.T, list(source), weights.T)
+    rows = np.zeros((words[0], words[1]), weights.dtype)
+    np.add.at(rows, list(target), columns)
+    counts = np.bincount(target, minlength=words[0]).clip(min=1)
+    return rows / counts[:, None].astype(weights.dtype)

@@ -8,16 +8,9 @@ from pathlib import Path
 from regard.learn.events import Tell, quiet
 from regard.training.asked import Asked, silent
 from regard.training.ready import Say, Tokenizers
-from regard.translator import Translator
+from regard.translator import Translator, load
 
-
-def load(folder: str | Path, engine: str | None = None, threads: int | None = None) -> Translator:
-    """The model of a model folder, the best one of a run folder, or an exported one, ready for use.
-
-    The folder says which engine runs it (`regard export` writes folders for others than PyTorch); `engine` insists on
-    one. `threads` is how many may compute; without it, as many as PyTorch takes.
-    """
-    return Translator.load(folder, engine, threads)
+__all__ = ["load", "train"]
 
 
 def train(

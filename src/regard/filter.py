@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from regard.blocks import Block, Written
+from regard.engine import silent
 from regard.record import Record
-from regard.registry import load_file
 from regard.search import Options
 from regard.translator import NOTHING, Translation, Translator
 
@@ -34,11 +34,14 @@ class Filter:
     parts: tuple[Path, ...] = ()
     refill: bool = False
 
-    def open(self) -> Callable[[Block], Written]:
-        """Load the model: what turns blocks into output."""
-        for path in self.parts:
-            load_file(path)
-        return partial(self.write, Translator.load(self.model, self.engine, self.threads))
+    def open(self, say: Callable[[str], None] = silent) -> Callable[[Block], Written]:
+        """Load the model: what turns blocks into output. `say` hears what runs it."""
+        if self.parts:
+            from regard.registry import load_file
+
+            for path in self.parts:
+                load_file(path)
+        return partial(self.write, Translator.load(self.model, self.engine, self.threads, say))
 
     def write(self, translator: Translator, block: Block) -> Written:
         """The output of a block: an empty line has an empty one, an over-long line is cut and told."""

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
+import numpy as np
 from jaxtyping import Float
-from torch import Tensor
 
-from regard.alignment import START, Alignment, merge
+from regard.alignment import START, Alignment, Weights, merge
 from regard.errors import ModelError, UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 KINDS = ("cross", "encoder-self", "decoder-self")
 FILE = "alignment.json"  # where a model folder keeps its aligner
@@ -141,7 +143,11 @@ class Layer:
 
     kind: str
     layer: int
-    weights: Float[Tensor, "H Q K"]
+    weights: Float[Any, "H Q K"] = Weights()  # noqa: RUF009 # a descriptor, which every record is to share
+
+    def numpy(self) -> Float[np.ndarray, "H Q K"]:
+        """The weights as a NumPy array."""
+        return vars(self)["weights"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +169,7 @@ class Record:
         counts = {kind: sum(each.kind == kind for each in self.attention) for kind in KINDS}
         return {kind: count for kind, count in counts.items() if count}
 
-    def weights(self, kind: str = "cross", layer: int = -1) -> Float[Tensor, "H Q K"]:
+    def weights(self, kind: str = "cross", layer: int = -1) -> Tensor:
         """The weights of one layer; without a number, of the last."""
         return self._layer(kind, layer).weights
 
@@ -182,7 +188,7 @@ class Record:
         kind, the last layer.
         """
         reader = self.reader(kind, layer, heads)
-        found = self._layer(reader.kind, reader.layer).weights
+        found = self._layer(reader.kind, reader.layer).numpy()
         weights = (found[list(reader.heads)] if reader.heads else found).mean(0)
         weights = later(weights) if reader.shift else weights
         rows, columns = self.sides(reader.kind)
@@ -205,7 +211,7 @@ class Record:
             place = self._layer(kind, near if layer is None else layer).layer
             # All heads of a kind are read at the same step, so that they can be compared.
             found = Aligner(kind, place, wanted or (), shift=self.aligner.shift and kind == self.aligner.kind)
-        count = self._layer(found.kind, found.layer).weights.shape[0]
+        count = self._layer(found.kind, found.layer).numpy().shape[0]
         if any(not 0 <= head < count for head in found.heads):
             raise UsageError(f"{kind} attention has {count} heads a layer, from 0 up; asked for {list(found.heads)}.")
         return found.within(self.kinds[found.kind], count)
@@ -242,12 +248,14 @@ class Record:
             raise UsageError(f"the record has {len(found)} layers of {kind} attention, from 0 up; asked for {layer}.")
         return found[layer]
 
-    def _told(self, weights: Tensor, rows: tuple[str, ...], columns: tuple[str, ...], reader: Aligner) -> Alignment:
+    def _told(
+        self, weights: Float[np.ndarray, "Q K"], rows: tuple[str, ...], columns: tuple[str, ...], reader: Aligner
+    ) -> Alignment:
         if reader.kind == "decoder-self":
             columns = (*columns[:-1], START)
         return Alignment(weights, columns, rows, str(reader), reader.kind)
 
 
-def later(weights: Float[Tensor, "*H Q K"]) -> Float[Tensor, "*H Q K"]:
+def later(weights: Float[np.ndarray, "*H Q K"]) -> Float[np.ndarray, "*H Q K"]:
     """Each row as it was one step later; the end is the input of no step, and keeps its own."""
-    return torch.cat((weights[..., 1:, :], weights[..., -1:, :]), -2)
+    return np.concatenate((weights[..., 1:, :], weights[..., -1:, :]), -2)

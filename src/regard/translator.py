@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import overload
-
-import torch
-from jaxtyping import Float
-from torch import Tensor
+from typing import TYPE_CHECKING, cast, overload
 
 from regard.alignment import END as END_WORD
 from regard.alignment import Alignment
-from regard.data.batches import pad
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
-from regard.engine import MANIFEST, Engine, open_engine
-from regard.engine.pytorch import Torch
+from regard.engine import AUTO, MANIFEST, Engine, open_engine, silent
+from regard.engine.lanes import batches_of, in_lanes, pools
 from regard.errors import ModelError, UsageError
-from regard.listen import Looked, heard
-from regard.model import Model
 from regard.record import FILE as ALIGNER_FILE
 from regard.record import KINDS, Aligner, Layer, Record, Side
 from regard.search import Hypothesis, Options
+from regard.search.hypothesis import penalty_of
 from regard.search.options import ALPHA, Number
-from regard.search.penalty import penalty_of
-from regard.types import Batch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from regard.model import Model
 
 Spaced = tuple[bool | None, bool | None]  # do spaces part the words of source and target? None: each line tells
 SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
 LENGTHS_FILE = "lengths.json"
+GENERIC = ("best", "last", "run", "model")  # folders of which every run, and every arm of a comparison, has one
 
 
 @dataclass(frozen=True)
 class Translation:
     """One output: its text, its score, its pieces, how its words align, and every weight it was written with.
 
-    `score` is what outputs are ranked by, `likelihood` the log-likelihood of the pieces and the end. `attention`
-    has one tensor (heads, target pieces and the end, source pieces and the end) for each layer that looks at
-    the source; it is empty for a model that does not attend, and `alignment` and `record` are then None.
+    `score` is what outputs are ranked by, `likelihood` the log-likelihood of the pieces and the end. Of a model that
+    does not attend, `alignment` and `record` are None.
     """
 
     text: str
@@ -48,14 +46,21 @@ class Translation:
     likelihood: float
     pieces: tuple[str, ...]
     alignment: Alignment | None
-    attention: tuple[Float[Tensor, "H T S"], ...] = ()
-    record: Record | None = None
+    look: Callable[[], Record] | None = field(default=None, repr=False)
+
+    @cached_property
+    def record(self) -> Record | None:
+        """All that was looked at in the source. Where a fast engine kept less, the model looks now."""
+        return self.look() if self.look else None
+
+    @property
+    def attention(self) -> tuple[Tensor, ...]:
+        """A tensor (heads, target pieces and the end, source pieces and the end) for each layer that looks there."""
+        return tuple(each.weights for each in self.record.attention) if self.record else ()
 
 
 NOTHING = Translation("", 0.0, 0.0, (), None)  # what an empty line is translated to
 TOKENS = 4096  # padded positions that are searched for at a time
-FEWEST = 16  # rows of a batch before its rows are shared out among lanes
-POOL = 32  # times as many positions as are at work may wait in a search that takes them in as there is room
 SILENT = (PAD, START, UNKNOWN)  # pieces that have no text, and are never written
 
 
@@ -77,37 +82,50 @@ class Translator:
         alpha: Number = ALPHA,
     ) -> None:
         self.engine: Engine
-        if isinstance(model, Model):
-            self.model = model
+        if hasattr(type(model), "search"):  # the class is asked: to ask an engine may open another
+            self.engine = cast("Engine", model)
         else:
-            self.engine = model
+            self.model = cast("Model", model)
         self.source, self.target = source, target
         self.aligner, self.name, self.alpha = self.engine.reader(aligner), name, alpha
+        self._chosen = aligner
 
     @classmethod
-    def load(cls, folder: str | Path, engine: str | None = None, threads: int | None = None) -> Translator:
+    def load(
+        cls,
+        folder: str | Path,
+        engine: str | None = None,
+        threads: int | None = None,
+        say: Callable[[str], None] = silent,
+    ) -> Translator:
         """Read a model folder, the best model of a run folder, or an exported folder.
 
-        The folder itself says which engine runs it; `engine` insists on one. `threads` is how many may compute.
+        The folder itself says which engine runs it; `engine` insists on one, and "auto" takes CTranslate2 where it does
+        the same sooner, of which `say` hears. `threads` is how many may compute.
         """
         home = model_home(folder)
-        opened = open_engine(home, engine, threads)
+        opened = open_engine(home, engine, threads, say)
         source, target = Tokenizer.load(home / SOURCE_FILE), Tokenizer.load(home / TARGET_FILE)
-        return cls(opened, source, target, read_aligner(home), Path(folder).absolute().name, read_alpha(home))
+        return cls(opened, source, target, read_aligner(home), named_folder(folder).name, read_alpha(home))
 
     @property
     def model(self) -> Model:
         """The model itself, for those who look inside it; an exported one has none."""
-        if not isinstance(self.engine, Torch):
+        from regard.engine.pytorch import Torch
+
+        whole = self.engine.whole()
+        if not isinstance(whole, Torch):
             raise UsageError(
                 f"{self.name or 'this model'} is an exported model, which cannot be looked into: "
                 "it tells what was looked at in the source, and no more.",
                 hint="Use the model folder that it was exported from.",
             )
-        return self.engine.model
+        return whole.model
 
     @model.setter
     def model(self, model: Model) -> None:
+        from regard.engine.pytorch import Torch
+
         self.engine = Torch(model)
 
     @overload
@@ -150,16 +168,16 @@ class Translator:
         found: list[list[Translation]] = [[] for _ in lines]
 
         def fill(rows: list[int]) -> None:
-            source = pad([[*pieces[row].ids, END] for row in rows])
+            source = [[*pieces[row].ids, END] for row in rows]
             chosen = replace(options, prefix=[options.prefix[row] for row in rows]) if options.prefix else options
             outputs = self.engine.search(source, chosen, record=record, tokens=tokens if refill else None)
             for row, hypotheses in zip(rows, outputs, strict=True):
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
 
-        lanes = 1 if heard(Looked) else self.engine.lanes  # who watches, watches this thread
+        lanes = self.engine.lanes
         lengths = [len(each) for each in pieces]
-        batches = _pools(lengths, tokens, lanes) if refill else _batches(lengths, tokens, lanes)
-        _in_lanes(fill, list(batches), lanes)
+        batches = pools(lengths, tokens, lanes) if refill else batches_of(lengths, tokens, lanes)
+        in_lanes(self.engine, fill, list(batches), lanes)
         return found
 
     @overload
@@ -204,12 +222,9 @@ class Translator:
             raise UsageError(f"expected as many targets as sources; found {len(sources)} and {len(targets)}.")
         asked, wanted = self.source.encode_batch(sources), self.target.encode_batch(targets)
         found: list[Translation | None] = [None] * len(sources)
-        for rows in _batches([len(asked[row]) + len(wanted[row]) for row in range(len(sources))], tokens):
-            batch = Batch(
-                pad([[*asked[row].ids, END] for row in rows]),
-                pad([[START, *wanted[row].ids, END] for row in rows]),
-            )
-            for row, forced in zip(rows, self.engine.force(batch, record=record), strict=True):
+        for rows in batches_of([len(asked[row]) + len(wanted[row]) for row in range(len(sources))], tokens):
+            pairs = [[*asked[row].ids, END] for row in rows], [wanted[row].ids for row in rows]
+            for row, forced in zip(rows, self.engine.force(*pairs, record=record), strict=True):
                 score = forced.likelihood / penalty_of(len(forced.ids) + 1, self.alpha)
                 found[row] = self._told(asked[row], wanted[row], replace(forced, score=score), spaced)
         return [each for each in found if each is not None]
@@ -218,15 +233,14 @@ class Translator:
         """Everything looked at while `target` (or the translation) is written: all kinds of attention, every head."""
         from regard.show.watch import watch
 
-        model, asked = self.model, self.source.encode(source)
+        model, engine, asked = self.model, self.engine.whole(), self.source.encode(source)
         if target is None:
-            best = self.engine.search(pad([[*asked.ids, END]]), self._settled(Options(beam=beam)), record=False)
+            best = engine.search([[*asked.ids, END]], self._settled(Options(beam=beam)), record=False)
             wanted = self.target.read(best[0][0].ids)
         else:
             wanted = self.target.encode(target)
-        pair = Batch(pad([[*asked.ids, END]]), pad([[START, *wanted.ids, END]]))
         with watch(model) as seen:
-            self.engine.force(pair, record=False)
+            engine.force([[*asked.ids, END]], [wanted.ids], record=False)
         layers = [
             Layer(kind, layer, _columns(kind, seen.weights(kind, layer)[0].float()))
             for kind in KINDS
@@ -234,7 +248,7 @@ class Translator:
         ]
         if not layers:
             raise UsageError("this model does not attend, so there is nothing to see.")
-        return self._record(asked, wanted, tuple(layers))
+        return self._record(asked, wanted, tuple(layers), engine.reader(self._chosen))
 
     def _settled(self, options: Options) -> Options:
         """What was asked, with what this model wants where nothing was."""
@@ -252,22 +266,47 @@ class Translator:
             raise UsageError("refill does not go with a coverage penalty or no_repeat.", hint="Leave one of them out.")
 
     def _told(self, source: Pieces, target: Pieces, found: Hypothesis, spaced: Spaced = (None, None)) -> Translation:
-        record = None
+        alignment, look = None, None
         if found.weights:
-            layers = (Layer("cross", number, weights) for number, weights in enumerate(found.weights))
-            record = self._record(source, target, tuple(layers), spaced)
-        alignment = record.alignment() if record else None
-        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, found.weights, record)
+            record = self._record(source, target, _layers(found), self.aligner, spaced)
+            alignment = record.alignment()
+            look = partial(self._looked, source, target, spaced) if self.engine.condensed else lambda: record
+        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, look)
+
+    def _looked(self, source: Pieces, target: Pieces, spaced: Spaced) -> Record:
+        """What an output looked at, by the engine that records most."""
+        engine = self.engine.whole()
+        (found,) = engine.force([[*source.ids, END]], [target.ids], record=True)
+        return self._record(source, target, _layers(found), engine.reader(self._chosen), spaced)
 
     def _record(
-        self, source: Pieces, target: Pieces, layers: tuple[Layer, ...], spaced: Spaced = (None, None)
+        self,
+        source: Pieces,
+        target: Pieces,
+        layers: tuple[Layer, ...],
+        aligner: Aligner | None,
+        spaced: Spaced = (None, None),
     ) -> Record:
-        heads = [each.weights.shape[0] for each in layers if each.kind == "cross"]
-        aligner = self.aligner or Aligner.default(len(heads) or 1)
+        heads = [len(each.numpy()) for each in layers if each.kind == "cross"]
+        aligner = aligner or Aligner.default(len(heads) or 1)
         if heads:
             aligner = aligner.within(len(heads), heads[min(aligner.layer, len(heads) - 1)])
         ours, theirs = _side(self.source, source, spaced[0]), _side(self.target, target, spaced[1])
         return Record(ours, theirs, layers, aligner, self.name)
+
+
+def load(folder: str | Path, engine: str | None = AUTO, threads: int | None = None) -> Translator:
+    """The model of a model folder, the best one of a run folder, or an exported one, ready for use.
+
+    The folder says which engine runs it (`regard export` writes folders for others than PyTorch). With "auto" a model
+    folder is run by CTranslate2 where that is installed and converts it exactly, which standard error is told, and by
+    PyTorch for all else; any other `engine` is insisted on. `threads` is how many may compute, else all.
+    """
+    return Translator.load(folder, engine, threads, _to_standard_error)
+
+
+def _to_standard_error(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def model_home(folder: str | Path) -> Path:
@@ -275,6 +314,12 @@ def model_home(folder: str | Path) -> Path:
     folder = Path(folder)
     is_model = any((folder / name).is_file() for name in ("recipe.toml", MANIFEST))
     return folder / "best" if not is_model and (folder / "best").is_dir() else folder
+
+
+def named_folder(folder: str | Path) -> Path:
+    """The folder that a model is called by: its own or, where every run has one of that name, the next above it."""
+    path = Path(folder).absolute()
+    return next(each for each in (path, *path.parents) if each.name not in GENERIC)
 
 
 def read_aligner(folder: Path) -> Aligner | None:
@@ -304,9 +349,13 @@ def read_alpha(folder: Path) -> Number:
         ) from error
 
 
-def _columns(kind: str, weights: Float[Tensor, "H Q K"]) -> Float[Tensor, "H Q K"]:
+def _columns(kind: str, weights: Tensor) -> Tensor:
     """A decoder looks back at the start and what it wrote: the start last, so that columns stand as pieces do."""
     return weights.roll(-1, -1) if kind == "decoder-self" else weights
+
+
+def _layers(found: Hypothesis) -> tuple[Layer, ...]:
+    return tuple(Layer("cross", number, weights) for number, weights in enumerate(found.weights))
 
 
 def _side(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None) -> Side:
@@ -320,48 +369,3 @@ def _words(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None = None) -> 
     words = [pieces.text[start:end] for start, end in spans]
     # Pieces without a word among them (white space alone) have none to belong to but the end.
     return [*words, END_WORD], [*(max(0, word) for word in tokenizer.piece_to_word(pieces, spans)), len(words)]
-
-
-def _in_lanes(work: Callable[[list[int]], None], batches: Sequence[list[int]], lanes: int) -> None:
-    """All the batches, so many at a time, a thread each: while some are searched, another is cut, read and told."""
-    lanes = min(lanes, len(batches))
-    if lanes <= 1:
-        for rows in batches:
-            work(rows)
-        return
-    threads = torch.get_num_threads()
-    try:
-        with ThreadPoolExecutor(lanes, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            # `map` calls off what has not begun as soon as one fails, or somebody presses Ctrl-C.
-            for _ in pool.map(work, batches):
-                pass
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _pools(lengths: Sequence[int], tokens: int, lanes: int) -> Iterator[list[int]]:
-    """Rows for searches that take in what waits as there is room: as many searches as lanes, all with like lengths."""
-    rounds = 1 + sum(lengths) // (POOL * tokens * lanes)
-    return _dealt(sorted(range(len(lengths)), key=lambda row: -lengths[row]), rounds * lanes)
-
-
-def _batches(lengths: Sequence[int], tokens: int, lanes: int = 1) -> Iterator[list[int]]:
-    """Rows of like length together, longest first, at most `tokens` padded positions (or one row) at a time.
-
-    They are dealt out to as many batches as lanes, so that all lanes have as much to do and end together; but not a few
-    that are one batch by themselves.
-    """
-    rows: list[int] = []
-    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
-        if rows and (len(rows) // lanes + 1) * (lengths[rows[0]] + 1) > tokens:
-            yield from _dealt(rows, lanes)
-            rows = []
-        rows.append(row)
-    if rows:
-        fits = len(rows) * (lengths[rows[0]] + 1) <= tokens
-        yield from _dealt(rows, max(1, min(lanes, len(rows) // FEWEST)) if fits else lanes)
-
-
-def _dealt(rows: list[int], hands: int) -> Iterator[list[int]]:
-    """The rows, one to each hand in turn."""
-    yield from filter(None, (rows[hand::hands] for hand in range(hands)))

@@ -123,6 +123,12 @@ def outside(words, text="", **environment):
         (("-",), "\n\n", "expected a sentence; found none"),
         (("-", "--target", "x"), "a\nb\n", "--target goes with one sentence; found 2"),
         (("a", "--view", "text", "--out", "a.png"), "", "not for figures"),
+        (
+            ("-", "--out", "x.png"),
+            "a\nb\n",
+            "a .png file holds one sentence; found 2. Write --out x.html, a page of all",
+        ),
+        (("a", "--out", "/dev/null/x.png"), "", "/dev/null/x.png cannot be written: Not a directory."),
     ],
 )
 def test_asked_wrongly(runs, tmp_path, words, text, told):

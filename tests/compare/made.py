@@ -28,7 +28,7 @@ def attending(source, target, *, layers=1, heads=1, seed=3):
     shape = heads, len(theirs.pieces), len(ours.pieces)
     layered = [Layer("cross", number, torch.randn(shape, generator=draw).softmax(-1)) for number in range(layers)]
     record = Record(ours, theirs, tuple(layered), Aligner("cross", 0, (0,)))
-    return Translation(theirs.text, -1.0, -1.0, theirs.pieces, record.alignment(), record=record)
+    return Translation(theirs.text, -1.0, -1.0, theirs.pieces, record.alignment(), look=lambda: record)
 
 
 def blind(target):

@@ -36,6 +36,36 @@ def test_arms_as_they_are_written():
     assert labelled.folder == "the-dot"
 
 
+def finished(home, *names):
+    """Folders that look like finished models."""
+    for name in names:
+        (home / name / "best").mkdir(parents=True)
+        (home / name / "best" / "weights.safetensors").touch()
+    return [str(home / name) for name in names]
+
+
+def test_finished_models_are_called_by_what_tells_them_apart(tmp_path):
+    one, two, three, four = finished(tmp_path, "x/arms/dot/run", "x/arms/soft/run", "y/arms/dot/run", "plain")
+
+    def labels(*texts):
+        return [arm.label for arm in read_arms(texts)]
+
+    assert labels(one, two, four, "luong") == ["dot", "soft", "plain", "luong"]
+    assert labels(one, three) == ["x/arms/dot", "y/arms/dot"]
+    assert labels(one, f"dot: {three}") == ["arms/dot", "dot"]
+    assert labels(two, f"{two}/best") == [two, f"{two}/best"], "one run twice: by their paths"
+
+
+def test_finished_models_never_share_a_folder_of_a_report(tmp_path):
+    """What was measured of one must not be taken for another's that goes by its label."""
+    one, two = finished(tmp_path, "x/dot/run", "y/dot/run")
+    assert read_arms([one])[0].label == read_arms([two])[0].label == "dot"
+    assert read_arms([one])[0].folder != read_arms([two])[0].folder
+    assert read_arms([f"mine: {one}"])[0].folder != read_arms([f"mine: {two}"])[0].folder
+    with pytest.raises(UsageError, match="two arms are called"):
+        read_arms([f"a: {one}", f"b: {one}"])
+
+
 @pytest.mark.parametrize("label", ["../../etc", "..", "a/b", "x y"])
 def test_a_label_never_leads_out_of_the_report(label):
     assert re.fullmatch(r"[\w=+-][\w.=+-]*", Arm(label, "luong").folder)

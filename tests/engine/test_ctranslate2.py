@@ -1,5 +1,6 @@
 """The options of a search, in CTranslate2's hands."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -7,7 +8,6 @@ pytest.importorskip("ctranslate2", reason="ctranslate2 is one of the dev depende
 
 import regard
 from exports import LINES, OTHERS, saved
-from regard.data.batches import pad
 from regard.engine.ctranslate2 import open_folder
 from regard.errors import ModelError, ShapeError, UsageError
 from regard.export.ctranslate2 import export
@@ -15,7 +15,6 @@ from regard.export.request import Wish
 from regard.record import Aligner
 from regard.search import Options, Shortlist, length_penalty
 from regard.translator import Translator
-from regard.types import Batch
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +37,7 @@ def theirs(folders):
 
 
 def sources(translator, lines=LINES):
-    return pad([[*each.ids, 2] for each in translator.source.encode_batch(lines)])
+    return [[*each.ids, 2] for each in translator.source.encode_batch(lines)]
 
 
 def searched(translator, options, lines=LINES):
@@ -60,7 +59,7 @@ def searched(translator, options, lines=LINES):
 def test_a_beam_of_one_is_ours(ours, theirs, options):
     for one, two in zip(searched(ours, options), searched(theirs, options), strict=True):
         assert one[0].ids == two[0].ids
-        assert torch.allclose(one[0].weights[0][1:2], two[0].weights[0], atol=1e-4)
+        assert np.allclose(one[0].weights[0][1:2], two[0].weights[0], atol=1e-4)
         if not (options.min_length or options.no_repeat):  # what is forbidden leaves their softmax, and not ours
             assert two[0].likelihood == pytest.approx(one[0].likelihood, abs=1e-3)
             assert two[0].score == pytest.approx(one[0].score, abs=1e-3)
@@ -80,10 +79,9 @@ def test_several_outputs_ranked_by_our_score(theirs, alpha):
         assert len({each.ids for each in best}) == len(best)
         assert [each.score for each in best] == sorted((each.score for each in best), reverse=True)
         for each in best:
-            batch = Batch(sources(theirs, [LINES[row]]), pad([[1, *each.ids, 2]]))
-            (forced,) = theirs.engine.force(batch, record=True)
+            (forced,) = theirs.engine.force(sources(theirs, [LINES[row]]), [each.ids], record=True)
             assert each.likelihood == pytest.approx(forced.likelihood, abs=1e-3)
-            assert torch.allclose(each.weights[0], forced.weights[0], atol=1e-4)
+            assert np.allclose(each.weights[0], forced.weights[0], atol=1e-4)
             penalty = float(length_penalty(torch.tensor([len(each.ids) + 1]), alpha))
             assert each.score == pytest.approx(each.likelihood / penalty, abs=1e-6)
 
@@ -114,14 +112,13 @@ def test_the_first_step_is_told_right_and_asked_for_again_only_in_a_batch(theirs
     assert counted.calls == calls
     for line, best in zip(lines, found, strict=True):
         for each in best:
-            batch = Batch(sources(theirs, [line]), pad([[1, *each.ids, 2]]))
-            (forced,) = theirs.engine.force(batch, record=True)
-            assert torch.allclose(each.weights[0], forced.weights[0], atol=1e-4)
+            (forced,) = theirs.engine.force(sources(theirs, [line]), [each.ids], record=True)
+            assert np.allclose(each.weights[0], forced.weights[0], atol=1e-4)
 
 
 def test_each_sentence_is_cut_at_its_own_limit(ours, theirs):
     options = Options(beam=3, nbest=3, stretch=0.5, max_length=41)
-    limits = options.limits(sources(ours).lengths).tolist()
+    limits = options.limits([len(ids) for ids in sources(ours)])
     assert len(set(limits)) > 2
     for limit, best in zip(limits, searched(theirs, options), strict=True):
         assert all(len(each.ids) <= limit for each in best)

@@ -61,9 +61,9 @@ def test_torch_is_beam_search(tmp_path):
     source = translator.source.encode_batch(LINES)
     from regard.data.batches import pad
 
-    padded = pad([[*each.ids, 2] for each in source])
-    ours = translator.engine.search(padded, Options(beam=2), record=False)
-    theirs = beam_search(made, padded, Options(beam=2), start=1, end=2)
+    ids = [[*each.ids, 2] for each in source]
+    ours = translator.engine.search(ids, Options(beam=2), record=False)
+    theirs = beam_search(made, pad(ids), Options(beam=2), start=1, end=2)
     assert [each[0].ids for each in ours] == [each[0].ids for each in theirs]
 
 

@@ -224,7 +224,7 @@ def test_compare_takes_a_metric_with_settings():
     found = compare(["A b c d"], ["x"], ["a B c d"], partial(count_bleu, lower=True))
     assert found.value == pytest.approx(100)
     assert "|case:lc|" in found.signature
-    assert str(found).startswith(f"BLEU|{found.signature}: difference +100.0 (95 % interval ")
+    assert str(found).startswith(f"BLEU|{found.signature}: difference +100.0 [+100.0, +100.0], p = 1.000")
     assert compare(["A"], ["b"], ["a"], partial(count_exact, lower=True)).value == 100
 
 
@@ -263,3 +263,19 @@ def test_a_tokenizer_whose_package_is_missing_is_told(monkeypatch):
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_ja_mecab.MeCab", None)
     with pytest.raises(UsageError, match="'ja-mecab' needs a package that is not here"):
         bleu(["a"], ["a"], tokenize="ja-mecab")
+
+
+def test_a_difference_that_is_written_as_zero_has_no_p():
+    """Outputs far too short: both have a BLEU of hardly anything, and one of them always has less."""
+    references = [" ".join(f"w{number}" for number in range(place, place + 61)) for place in range(101)]
+    outputs = [[" ".join(each.split()[:length]) for each in references] for length in (7, 5)]
+    found = compare(*outputs, references)
+    assert 0 < found.low <= found.value <= found.high < 0.05
+    assert found.p < 0.01, "chance would not do as well"
+    assert found.told() == "+0.0 (less than 0.05 apart)"
+    assert str(found).endswith("difference +0.0 (less than 0.05 apart)")
+
+
+def test_a_single_sentence_tells_nothing_of_others():
+    assert compare(["a b c d"], ["a b c"], ["a b c d"]).p == 1
+    assert compare(["a b c d"] * 2, ["a b c"] * 2, ["a b c d"] * 2).p < 0.01

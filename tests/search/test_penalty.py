@@ -7,7 +7,8 @@ import torch
 
 from regard.errors import UsageError
 from regard.search import Options, coverage_penalty, length_penalty
-from regard.search.penalty import looked_at, penalty_of, ranks
+from regard.search.hypothesis import penalty_of
+from regard.search.penalty import looked_at, ranks
 from regard.types import Attended
 
 

@@ -21,6 +21,8 @@ LENGTHS = torch.tensor([7, 5, 2])
     ("wrong", "told"),
     [
         ({"beam": 0}, "beam to be at least 1; found 0"),
+        ({"beam": 100_000}, "a beam of at most 1,000; found 100,000"),
+        ({"beam": 1001}, "5 is usual"),
         ({"nbest": 0}, "nbest to be at least 1"),
         ({"alpha": -0.1}, "alpha to be at least 0; found -0.1"),
         ({"beta": nan}, "beta to be at least 0; found nan"),
@@ -52,11 +54,13 @@ def test_wrong_sampling_is_refused(wrong, told):
 
 
 def test_outputs_may_grow_with_their_source():
-    assert Options().limits(LENGTHS).tolist() == [24, 20, 14]
-    assert Options(max_length=17).limits(LENGTHS).tolist() == [17, 17, 14]
-    assert Options(min_length=23).limits(LENGTHS).tolist() == [24, 23, 23]
-    assert Options(stretch=0.5).limits(LENGTHS).tolist() == [13, 12, 11]
-    assert Options(stretch=inf, max_length=3).limits(torch.tensor([0, 5])).tolist() == [3, 3]
+    lengths = LENGTHS.tolist()
+    assert Options().limits(lengths) == [24, 20, 14]
+    assert Options(max_length=17).limits(lengths) == [17, 17, 14]
+    assert Options(min_length=23).limits(lengths) == [24, 23, 23]
+    assert Options(stretch=0.5).limits(lengths) == [13, 12, 11]
+    assert Options(stretch=inf, max_length=3).limits([0, 5]) == [3, 3]
+    assert Options(stretch=0, prefix=[[5] * 11, [], [5]]).limits(lengths) == [11, 10, 10], "a prefix has its room"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """Figures: what is drawn where, in files that are the same each time, with words of any script."""
 
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import matplotlib
@@ -196,3 +199,40 @@ def test_right_to_left_words_with_an_old_matplotlib(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         families(["سلام"])
+
+
+def test_marks_that_no_font_draws_are_not_missed(only_shipped):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        families(["a\u200db", "c\x1b", "\u2068x\u2069"])
+
+
+MAKE_FIGURE = """
+import sys
+from matplotlib import font_manager
+font_manager.fontManager.ttflist = [each for each in font_manager.fontManager.ttflist if "matplotlib" in each.fname]
+import regard.cli, regard.cli.show, typer
+from show.pairs import ALIGNMENT, MATRIX, SOURCE, TARGET
+from regard.alignment import Alignment
+from regard.show.compare import draw_compare
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+odd = Alignment(MATRIX, ("猫", *SOURCE[1:]), TARGET)
+regard.cli.app = lambda: (draw_compare(odd, odd, sys.argv[1], ("a", "b")), warnings.warn("another's"))
+regard.cli.main()
+"""
+
+
+def test_a_command_says_in_words_alone_what_is_missing(tmp_path):
+    """Once, though three matrices lack it, and without the file, line and source that Python tells of a warning."""
+    here = Path(__file__).parents[1]
+    command = [sys.executable, "-c", MAKE_FIGURE, str(tmp_path / "a.png")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=here)
+    assert done.returncode == 0, done.stderr
+    first, *others = done.stderr.splitlines()
+    assert first.startswith("regard: no font on this system shows 猫 in a figure")
+    assert "apt install fonts-noto-cjk" in first
+    assert all("fonts.py" not in line and "MissingLetters" not in line for line in others)
+    assert "UserWarning: another's" in others[0], "a warning that is not ours is told as Python tells it"

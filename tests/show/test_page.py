@@ -67,7 +67,7 @@ def test_an_error_while_writing_leaves_the_old_page(tmp_path, monkeypatch):
         raise OSError("no space left on device")
 
     monkeypatch.setattr("pathlib.Path.replace", full)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(UsageError, match="cannot be written: no space"):
         write_page(page(plain(seed=2)), path)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -83,8 +84,23 @@ def options(
             load_file(path)
 
 
+def _tell_warnings() -> None:
+    """Our own warnings are for whoever typed the command: once, in their words alone, without a line of our source."""
+    usual, told = warnings.showwarning, set[str]()
+
+    def tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not category.__module__.startswith("regard."):
+            usual(message, category, *place, **more)
+        elif str(message) not in told:
+            told.add(str(message))
+            typer.echo(f"regard: {message}", err=True)
+
+    warnings.showwarning = tell
+
+
 def main() -> None:
     """Run a command; turn what Regard raises on purpose into a message and an exit code."""
+    _tell_warnings()
     try:
         app()
     except RegardError as error:

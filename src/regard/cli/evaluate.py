@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from regard.cli.options import Alpha, AnyLanguage, From, To
+from regard.cli.options import ENGINE, Alpha, AnyLanguage, From, To
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -25,6 +25,7 @@ Gold = Annotated[
 Tokenize = Annotated[
     str, typer.Option(help="How sacreBLEU cuts words: 13a; none for tokenised text; zh, ja-mecab, char.")
 ]
+EngineName = Annotated[Literal["auto", "torch", "ctranslate2", "onnx"], typer.Option(help=ENGINE)]
 OutputsFile = Annotated[
     Path | None, typer.Option("--outputs", metavar="FILE", help="Keep the translations, a line each.")
 ]
@@ -44,6 +45,7 @@ def evaluate(
     tokenize: Tokenize = "13a",
     out: Annotated[Path | None, typer.Option(help="Draw BLEU by length into a .png, .svg or .pdf file.")] = None,
     outputs_file: OutputsFile = None,
+    engine: EngineName = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Translate a split and score it: BLEU, chrF, exact match, alignment error where gold links are, speed.
@@ -58,7 +60,7 @@ def evaluate(
 
     metric = partial(count_bleu, tokenize=tokenize)
     metric(["a"], ["a"])  # an unknown tokenizer is told before the work
-    translator, corpus = _opened(model, data, (source, target), any_language)
+    translator, corpus = _opened(model, engine, data, (source, target), any_language)
     rows = corpus.split(split)
     sources, references = list(rows["source"]), list(rows["target"])
     known = _gold(rows, gold)
@@ -81,7 +83,7 @@ def evaluate(
 
 
 def _opened(
-    model: Path, data: str, asked: tuple[str | None, str | None], any_language: bool
+    model: Path, engine: str, data: str, asked: tuple[str | None, str | None], any_language: bool
 ) -> tuple[Translator, Corpus]:
     """The model, and the corpus in the model's languages."""
     from regard.data.corpus import Corpus
@@ -89,7 +91,9 @@ def _opened(
     from regard.translator import Translator, model_home
 
     source, target = asked if any_language else asked_of(model_home(model), *asked)
-    return Translator.load(model), Corpus.open(data, source=source, target=target)
+    return Translator.load(model, engine, say=partial(typer.echo, err=True)), Corpus.open(
+        data, source=source, target=target
+    )
 
 
 def _translated(translator: Translator, sources: list[str], options: Options) -> tuple[list[str], Throughput]:

@@ -22,4 +22,5 @@ Alpha = Annotated[
 AnyLanguage = Annotated[
     bool, typer.Option("--any-language", help="Take --from and --to even where the model was trained for others.")
 ]
+ENGINE = "What runs the model. auto: what the folder is for; a model folder CTranslate2, where it can, else PyTorch."
 To = Annotated[str | None, typer.Option("--to", metavar="LANG", help="The language to write.")]

@@ -47,6 +47,8 @@ def show(
     heads = None if head is None else (head - 1,)
     asked = View(view, kind, None if layer is None else layer - 1, heads, pieces)
     lines = _sentences(sentence, target)
+    if out is not None and len(lines) > 1:
+        _check_many(out, len(lines), compare)
     records = _looked(model, lines, target, asked)
     if compare is None:
         _told(records, asked, out)
@@ -65,6 +67,19 @@ def _sentences(sentence: str, target: str | None) -> list[str]:
     if target is not None and len(lines) > 1:
         raise UsageError(f"--target goes with one sentence; found {len(lines)}.", hint="Show them one by one.")
     return lines
+
+
+def _check_many(out: Path, count: int, compare: Path | None) -> None:
+    """Refuse a file that cannot hold many sentences, before any is translated."""
+    from regard.errors import UsageError
+
+    if compare is not None:
+        raise UsageError(f"--compare writes one sentence to a file; found {count}.", hint="Compare one by one.")
+    if out.suffix.lower() != ".html":
+        raise UsageError(
+            f"{out}: a {out.suffix} file holds one sentence; found {count}.",
+            hint=f"Write --out {out.with_suffix('.html')}, a page of all of them, or show them one by one.",
+        )
 
 
 def _looked(model: Path, lines: list[str], target: str | None, asked: View) -> list[Record]:
@@ -105,7 +120,6 @@ def _told(records: list[Record], asked: View, out: Path | None) -> None:
 
 
 def _compared(records: list[Record], others: list[Record], asked: View, out: Path | None) -> None:
-    from regard.errors import UsageError
     from regard.show.views import compare_text, save_compare
 
     pairs = list(zip(records, others, strict=True))
@@ -113,8 +127,6 @@ def _compared(records: list[Record], others: list[Record], asked: View, out: Pat
         width, colour = _terminal()
         _write("\n\n\n".join(compare_text(*pair, asked, width, colour=colour) for pair in pairs))
         return
-    if len(pairs) > 1:
-        raise UsageError(f"--compare writes one sentence to a file; found {len(pairs)}.", hint="Compare one by one.")
     typer.echo(f"written: {save_compare(*pairs[0], out, view=asked)}", err=True)
 
 

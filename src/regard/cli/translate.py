@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.cli.lines import read_lines
-from regard.cli.options import Alpha
+from regard.cli.options import ENGINE, Alpha
 
 if TYPE_CHECKING:
     from regard.blocks import Block, Written
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     Turn = Callable[[Iterable[Block]], Iterator[Written]]
 
 RAY = "ray"
+EngineName = Annotated[
+    Literal["auto", "torch", "ctranslate2", "onnx", "ray"],
+    typer.Option(help=f"{ENGINE} ray: as it is, in many processes."),
+]
 Alignments = Annotated[
     Literal["none", "hard", "soft"],
     typer.Option(help="Add word links (hard: 0-0 1-2; soft: a matrix, with --format jsonl)."),
 ]
 Form = Annotated[Literal["text", "jsonl"], typer.Option("--format", help="Plain lines, or one JSON object a line.")]
-EngineName = Annotated[
-    Literal["torch", "ctranslate2", "onnx", "ray"] | None,
-    typer.Option(help="What runs the model; else what the folder is for. ray: that, in many processes."),
-]
 
 
 def translate(
@@ -50,7 +50,7 @@ def translate(
             "--refill", help="Let lines in as others end: faster for long ones whose outputs may be of any length."
         ),
     ] = False,
-    engine: EngineName = None,
+    engine: EngineName = "auto",
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute; else all cores.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="With ray: how many processes; else one a core.")] = None,
     address: Annotated[
@@ -94,7 +94,7 @@ def _say(notes: Iterable[str], said: set[str]) -> None:
 @contextmanager
 def _here(job: Filter) -> Iterator[Turn]:
     """Blocks are translated in this process."""
-    yield partial(map, job.open())
+    yield partial(map, job.open(partial(typer.echo, err=True)))
 
 
 @contextmanager

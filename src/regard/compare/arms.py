@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regard.errors import UsageError
 from regard.recipe import resolve
+from regard.translator import named_folder
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Arm:
 
     @property
     def folder(self) -> str:
-        """The label as a folder's name."""
-        return re.sub(r"[^\w.=+-]+", "-", self.label).strip("-.") or "arm"
+        """The label as a folder's name; of a finished model its path, since its label may be that of another too."""
+        return re.sub(r"[^\w.=+-]+", "-", self.recipe if self.finished else self.label).strip("-.") or "arm"
 
 
 def read_arms(texts: Sequence[str], shared: Sequence[str] = ()) -> list[Arm]:
@@ -36,12 +37,13 @@ def read_arms(texts: Sequence[str], shared: Sequence[str] = ()) -> list[Arm]:
 
     `shared` are settings that every arm gets below its own.
     """
-    arms = [_read(text) for text in texts]
+    arms = _told_apart([_read(text) for text in texts])
     if not arms:
         raise UsageError(
             "expected at least one recipe to compare.", hint="Write, say: regard compare rnnsearch seq2seq"
         )
-    twice = [folder for folder, count in Counter(arm.folder for arm in arms).items() if count > 1]
+    names = [arm.label for arm in arms], [arm.folder for arm in arms]
+    twice = [name for each in names for name, count in Counter(each).items() if count > 1]
     if twice:
         raise UsageError(
             f"two arms are called '{twice[0]}'.",
@@ -64,7 +66,20 @@ def _read(text: str) -> Arm:
         raise UsageError(
             f"{recipe} is a finished model; '{settings[0]}' cannot change it.", hint="Name a recipe instead."
         )
-    return Arm(label.strip() if found else " ".join(words), recipe, settings, finished)
+    return Arm(label.strip() if found else "" if finished else " ".join(words), recipe, settings, finished)
+
+
+def _told_apart(arms: Sequence[Arm]) -> list[Arm]:
+    """Finished models that nobody named, by their folder and as many above it as tell them apart."""
+    places = {arm.recipe: named_folder(arm.recipe).parts for arm in arms if not arm.label}
+    taken = [arm.label for arm in arms if arm.label]
+    labels = {recipe: recipe for recipe in places}  # where all that they have in common is their folder
+    for depth in range(1, max(map(len, places.values()), default=0)):
+        tails = {recipe: "/".join(parts[-depth:]) for recipe, parts in places.items()}
+        if len({*tails.values(), *taken}) == len(tails) + len(taken):
+            labels = tails
+            break
+    return [arm if arm.label else replace(arm, label=labels[arm.recipe]) for arm in arms]
 
 
 def _is_model(folder: Path) -> bool:

@@ -8,6 +8,7 @@ escaped.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -23,11 +24,12 @@ STYLE = """
 h2 { font-size: 1.25rem; font-weight: 600; margin: 2.4rem 0 0.8rem; }
 h3 { font-size: 1.1rem; font-weight: 600; margin: 2rem 0 0.6rem; }
 .wide { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid var(--rule); padding: 0.3rem 0.5rem; text-align: end; white-space: nowrap; }
-thead th { white-space: normal; vertical-align: bottom; }
-tr > :first-child { padding-left: 0; text-align: start; }
-tbody th { font-weight: 400; }
+table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid var(--rule); padding: 0.3rem 0.4rem; text-align: end; vertical-align: baseline; }
+thead th { vertical-align: bottom; }
+td span { white-space: nowrap; }
+tr > :first-child { position: sticky; left: 0; background: var(--paper); padding-left: 0; text-align: start; }
+tbody th { font-weight: 400; min-width: 8rem; overflow-wrap: anywhere; }
 .pictures {
   display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1.6rem;
   margin-top: 1.2rem;
@@ -54,18 +56,23 @@ def report_html(title: str, sections: Sequence[str]) -> str:
 
 def section_html(heading: str, *parts: str) -> str:
     """One section under its heading."""
-    return "\n".join([f"<section>\n<h2>{escape(heading)}</h2>", *parts, "</section>"])
+    return "\n".join([f'<section>\n<h2 dir="auto">{escape(heading)}</h2>', *parts, "</section>"])
 
 
 def table_html(table: Table, name: str) -> str:
     """A table; `name` is for those who do not see where it stands."""
     head, *rows = table
-    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    top = "".join(f'<th scope="col" dir="auto">{escape(cell)}</th>' for cell in head)
     body = "".join(
-        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>'
-        for first, *rest in rows
+        f'<tr><th scope="row" dir="auto">{escape(first)}</th>{"".join(map(_cell, rest))}</tr>' for first, *rest in rows
     )
     return _wide(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>", name)
+
+
+def _cell(text: str) -> str:
+    """A cell that may be broken before an interval and before a p, and nowhere else."""
+    parts = re.split(r" (?=\[|\(|p =)", text)
+    return f"<td>{' '.join(f'<span>{escape(part)}</span>' for part in parts)}</td>"
 
 
 def pictures_html(pictures: Mapping[str, Path]) -> str:

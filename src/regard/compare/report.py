@@ -19,6 +19,7 @@ from regard.compare.results import Result
 from regard.compare.runner import RUN, Outcome
 from regard.compare.tables import Table, length_table, main_table, markdown
 from regard.evaluate import draw_lengths
+from regard.show.place import fresh_file
 from regard.translator import Translation
 
 PAGE, TEXT, NUMBERS = "report.html", "report.md", "report.json"
@@ -117,7 +118,5 @@ def _numbers(result: Result) -> dict[str, object]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Under another name first: a reader never sees half a report."""
-    fresh = path.with_name(f".{path.name}")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
+    with fresh_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")

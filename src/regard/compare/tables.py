@@ -72,8 +72,7 @@ def _score(result: Result, name: str) -> Score:
 def _against(first: Result, other: Result, references: Sequence[str]) -> str:
     if first is other:
         return "-"
-    found = compare(other.outputs, first.outputs, references)
-    return f"{found.value:+.1f} [{found.low:+.1f}, {found.high:+.1f}], p = {found.p:.3f}"
+    return compare(other.outputs, first.outputs, references).told()
 
 
 def _told(value: int | float | None, form: str) -> str:

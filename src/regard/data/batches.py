@@ -295,7 +295,7 @@ def _trimmed(side: Padded, chosen: slice) -> Padded:
     return Padded(data[:, :width].contiguous(), mask[:, :width].contiguous())
 
 
-def pad(lines: list[list[int]]) -> Padded:
+def pad(lines: Sequence[Sequence[int]]) -> Padded:
     """Lines of ids as one tensor, the shorter ones padded."""
     lengths = torch.tensor([len(line) for line in lines])
     data = torch.full((len(lines), int(lengths.max())), PAD)

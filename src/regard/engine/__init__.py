@@ -1,4 +1,4 @@
-"""Engines: what runs a model. Padded source ids and options in, hypotheses out; text is the translator's affair.
+"""Engines: what runs a model. Source ids and options in, hypotheses out; text is the translator's affair.
 
 pytorch         the model itself, every part there is, or a folder that `regard export --to torch` wrote
 ctranslate2     a folder that `regard export --to ctranslate2` wrote
@@ -6,11 +6,16 @@ onnx            a folder that `regard export --to onnx` wrote
 
 To add one: a file with `open_folder(folder, threads)` that gives an `Engine`, and its line in `ENGINES`. An exported
 folder names its engine in `export.json`; a folder without that file is a model folder, which PyTorch runs.
+
+auto            a model folder converted for CTranslate2 and kept, where that is possible; PyTorch for all else
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -18,10 +23,11 @@ from typing import Any, Protocol, runtime_checkable
 from regard.errors import ModelError, UnknownName, UsageError
 from regard.record import Aligner
 from regard.search import Hypothesis, Options
-from regard.types import Batch, Padded
+
+Ids = Sequence[int]
 
 MANIFEST = "export.json"
-OWN = "torch"
+OWN, AUTO = "torch", "auto"
 ENGINES = {  # a module is imported when its engine is asked for
     OWN: "regard.engine.pytorch",
     "ctranslate2": "regard.engine.ctranslate2",
@@ -31,12 +37,25 @@ ENGINES = {  # a module is imported when its engine is asked for
 
 @runtime_checkable
 class Engine(Protocol):
-    """What every engine offers. Sources end with the end; targets are framed by start and end, as in every batch.
+    """What every engine offers. Sources end with the end; targets have neither start nor end.
 
-    lanes: how many searches may run side by side, each in a thread of its own, to keep the engine busy.
+    condensed: it records less than the engine behind it (`whole`) could.
     """
 
-    lanes: int
+    condensed: bool
+
+    def whole(self) -> Engine:
+        """The engine that can do and record most: itself, or the one behind it."""
+        ...
+
+    @property
+    def lanes(self) -> int:
+        """How many searches may run side by side, each in a thread of its own, to keep the engine busy."""
+        ...
+
+    def pool(self, lanes: int) -> AbstractContextManager[Executor]:
+        """The threads for so many searches side by side."""
+        ...
 
     @property
     def refills(self) -> bool:
@@ -44,7 +63,7 @@ class Engine(Protocol):
         ...
 
     def search(
-        self, source: Padded, options: Options, *, record: bool, tokens: int | None = None
+        self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None
     ) -> list[list[Hypothesis]]:
         """The best outputs of each sentence, best first; `record` keeps what they looked at.
 
@@ -52,7 +71,7 @@ class Engine(Protocol):
         """
         ...
 
-    def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
+    def force(self, sources: Sequence[Ids], targets: Sequence[Ids], *, record: bool) -> list[Hypothesis]:
         """Given outputs as if they had been found."""
         ...
 
@@ -61,11 +80,24 @@ class Engine(Protocol):
         ...
 
 
-def open_engine(folder: Path, name: str | None = None, threads: int | None = None) -> Engine:
-    """The engine of a folder: the one it was exported for, or PyTorch. `name` insists on one."""
+def silent(line: str) -> None:
+    """Says nothing."""
+
+
+def open_engine(
+    folder: Path, name: str | None = None, threads: int | None = None, say: Callable[[str], None] = silent
+) -> Engine:
+    """The engine of a folder: the one it was exported for, or PyTorch. `name` insists on one.
+
+    With "auto" a model folder is run by CTranslate2 where it can be; `say` hears of that.
+    """
     found = engine_of(folder)
+    if name == AUTO:
+        if found == OWN:
+            return import_module("regard.engine.auto").open_folder(folder, threads, say)
+        name = None
     if name is not None and name not in ENGINES:
-        raise UnknownName("engine", name, ENGINES)
+        raise UnknownName("engine", name, [AUTO, *ENGINES])
     if name is not None and name != found:
         raise UsageError(f"{folder} is a folder for the engine {found}; asked for {name}.", hint=_instead(found, name))
     return import_module(ENGINES[found]).open_folder(folder, threads)

@@ -23,6 +23,9 @@ from regard.evaluate.counts import (
     metric_of,
 )
 
+SEEN = 0.05  # from which on a difference is not written as zero
+ROUNDING = 1e-9  # what the same difference, computed twice, may differ by
+
 
 def bleu(
     outputs: Sequence[str],
@@ -53,7 +56,8 @@ class Difference:
     """How much better the first of two systems is than the second, and whether chance would do as well.
 
     `value` is the first score less the second; `low` and `high` bound the middle 95 % of its draws. `p` is the
-    share of draws in which two equally good systems would lie this far apart or farther, either way.
+    share of draws in which two equally good systems would lie this far apart or farther, either way; of a single
+    sentence, which every draw repeats, it is 1: nothing is known of others.
     """
 
     value: float
@@ -64,10 +68,13 @@ class Difference:
     signature: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.name}|{self.signature}: difference {self.value:+.1f} "
-            f"(95 % interval {self.low:+.1f} to {self.high:+.1f}, p = {self.p:.3f})"
-        )
+        return f"{self.name}|{self.signature}: difference {self.told()}"
+
+    def told(self) -> str:
+        """The difference, its interval and its p; without them where all of it is rounded to nothing."""
+        if max(abs(self.value), abs(self.low), abs(self.high)) < SEEN:
+            return f"+0.0 (less than {SEEN:g} apart)"
+        return f"{self.value:+.1f} [{self.low:+.1f}, {self.high:+.1f}], p = {self.p:.3f}"
 
 
 def compare(
@@ -88,6 +95,7 @@ def compare(
     first, second = count(outputs_a, references), count(outputs_b, references)
     value = first.value() - second.value()
     drawn = first.drawn(seed) - second.drawn(seed)
-    as_far = int(np.sum(np.abs(drawn - drawn.mean()) >= abs(value)))
+    as_far = int(np.sum(np.abs(drawn - drawn.mean()) >= abs(value) - ROUNDING))
+    p = (as_far + 1) / (DRAWS + 1) if len(references) > 1 else 1.0
     low, high = interval(drawn)
-    return Difference(value, (as_far + 1) / (DRAWS + 1), low, high, first.name, first.sign(seed))
+    return Difference(value, p, low, high, first.name, first.sign(seed))

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+import numpy as np
 import torch
 
 from regard.data.batches import pad
@@ -106,7 +107,7 @@ def made_up_lines(tokenizer: Tokenizer) -> list[str]:
 def _greedy(translator: Translator, sources: list[list[int]]) -> list[tuple[int, ...]]:
     """What is written for each source, as ids: of a model that does not attend there is no record to read them from."""
     options = Options(beam=1, avoid=SILENT)
-    return [translator.engine.search(pad([each]), options, record=False)[0][0].ids for each in sources]
+    return [translator.engine.search([each], options, record=False)[0][0].ids for each in sources]
 
 
 def _seen(found: Translation) -> Record:
@@ -154,13 +155,10 @@ def _unlike_forced(theirs: Translator, lines: Sequence[str]) -> float:
     records = [each.record for each in found if each.record is not None]
     if not records:
         return 0.0
-    pairs = Batch(
-        pad([list(each.source.ids) for each in records]), pad([[START, *each.target.ids] for each in records])
-    )
-    forced = theirs.engine.force(pairs, record=True)
+    pairs = [each.source.ids for each in records], [each.target.ids[:-1] for each in records]
     apart = [
-        float((one - two).abs().max())
-        for each, again in zip(found, forced, strict=True)
+        float(np.abs(one.numpy() - np.asarray(two)).max())
+        for each, again in zip(records, theirs.engine.force(*pairs, record=True), strict=True)
         for one, two in zip(each.attention, again.weights, strict=True)
     ]
     return max(apart, default=0.0)

@@ -1,6 +1,7 @@
 """Search: from a source, outputs; with their likelihoods, their scores and what they looked at.
 
 options     what may be asked for
+hypothesis  what is found
 loop        step, apply the rules, pick, part with what has ended
 queue       the sentences that wait for a place
 reading     sources of like length are read together
@@ -12,17 +13,36 @@ largest     the best of all pieces, found quickly
 penalty     how finished outputs are ranked
 trail       back-pointers, and how outputs are read off them
 beam, greedy, sampling      three ways to pick; forced: no search at all, a given output
+
+Names are imported when they are first used: an engine that needs no PyTorch takes the first two alone.
 """
 
-from regard.search.beam import beam_search
-from regard.search.forced import force
-from regard.search.greedy import greedy_search
-from regard.search.options import Options
-from regard.search.penalty import coverage_penalty, length_penalty
-from regard.search.sampling import Sampling, sample
-from regard.search.shortlist import Shortlist
-from regard.search.trail import Hypothesis
+from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from regard.search.hypothesis import Hypothesis
+from regard.search.options import Options
+
+if TYPE_CHECKING:
+    from regard.search.beam import beam_search
+    from regard.search.forced import force
+    from regard.search.greedy import greedy_search
+    from regard.search.penalty import coverage_penalty, length_penalty
+    from regard.search.sampling import Sampling, sample
+    from regard.search.shortlist import Shortlist
+
+_HOMES = {
+    "Sampling": "sampling",
+    "Shortlist": "shortlist",
+    "beam_search": "beam",
+    "coverage_penalty": "penalty",
+    "force": "forced",
+    "greedy_search": "greedy",
+    "length_penalty": "penalty",
+    "sample": "sampling",
+}
 __all__ = [
     "Hypothesis",
     "Options",
@@ -35,3 +55,9 @@ __all__ = [
     "length_penalty",
     "sample",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'regard.search' has no attribute '{name}'")
+    return getattr(import_module(f"regard.search.{_HOMES[name]}"), name)

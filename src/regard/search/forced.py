@@ -10,11 +10,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from regard.model import Model
+from regard.search.hypothesis import Hypothesis
 from regard.search.loop import in_use, read
 from regard.search.options import Options
 from regard.search.penalty import heads_apart, looked_at, ranks
 from regard.search.rules import LEAST, refuse_nan
-from regard.search.trail import Hypothesis
 from regard.types import Attended, Batch, Padded
 
 

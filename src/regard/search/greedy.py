@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from regard.model import Model
+from regard.search.hypothesis import Hypothesis
 from regard.search.loop import search
 from regard.search.options import Options
 from regard.search.strategy import Strategy
-from regard.search.trail import Hypothesis
 from regard.types import Grid, Padded
 
 

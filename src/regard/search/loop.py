@@ -21,6 +21,7 @@ from torch.nn.utils.rnn import pad_sequence
 from regard.errors import UsageError
 from regard.listen import Looked, heard
 from regard.model import Model
+from regard.search.hypothesis import Hypothesis
 from regard.search.options import Options
 from regard.search.penalty import looked_at, ranks
 from regard.search.queue import Queue
@@ -28,7 +29,7 @@ from regard.search.reading import read_by_length
 from regard.search.rows import Rows, first_rows, slices
 from regard.search.rules import Rules, log_probabilities
 from regard.search.strategy import Candidates, Strategy
-from regard.search.trail import Finished, Hypothesis, Trail
+from regard.search.trail import Finished, Trail
 from regard.search.words import Words, words_of
 from regard.types import Grid, Memory, Padded, State, Stepped
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from jaxtyping import Int
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from regard.errors import UsageError
-from regard.search.shortlist import Shortlist
+
+if TYPE_CHECKING:
+    from regard.search.shortlist import Shortlist
 
 Number = int | float
 ALPHA = 0.6  # the length penalty where no other was found better
+WIDEST = 1000  # hypotheses of a sentence; more would take hours and all memory
 SPARE = 10  # pieces that even the shortest source may have on top of `stretch` times its length
 
 
@@ -20,7 +21,7 @@ SPARE = 10  # pieces that even the shortest source may have on top of `stretch` 
 class Options:
     """How outputs are searched for, and which may be found.
 
-    beam: how many hypotheses of a sentence are followed at once.
+    beam: how many hypotheses of a sentence are followed at once, at most 1,000.
     nbest: how many outputs of a sentence are returned, best first.
     alpha: the length penalty of Wu et al. (2016); 0 is none. Every piece lowers a likelihood, so that a wide beam
         prefers short outputs, and this takes it back. None is what was found best for a model at the end of its
@@ -55,6 +56,11 @@ class Options:
         for name in ("beam", "nbest", "alpha", "beta", "min_length", "max_length", "stretch", "no_repeat"):
             if (value := getattr(self, name)) is not None:
                 at_least(name, value, least.get(name, 0))
+        if self.beam > WIDEST:
+            raise UsageError(
+                f"search: expected a beam of at most {WIDEST:,}; found {self.beam:,}.",
+                hint="5 is usual; very wide beams find worse outputs (Koehn & Knowles 2017).",
+            )
         if self.nbest > self.beam:
             raise UsageError(
                 f"a beam of {self.beam} finds at most {self.beam} outputs; asked for the best {self.nbest}.",
@@ -71,12 +77,43 @@ class Options:
         """Of the length penalty."""
         return ALPHA if self.alpha is None else self.alpha
 
-    def limits(self, lengths: Int[Tensor, " B"]) -> Int[Tensor, " B"]:
-        """How many pieces each output may have, from the length of its source alone."""
-        return (self.stretch * lengths.clamp(min=1).double() + SPARE).clamp(self.min_length, self.max_length).long()
+    def limit(self, length: int) -> int:
+        """How many pieces an output may have, from the length of its source alone."""
+        return int(min(max(self.stretch * max(length, 1) + SPARE, self.min_length), self.max_length))
+
+    def limits(self, lengths: Sequence[int]) -> list[int]:
+        """How many pieces each output may have, its forced beginning included."""
+        forced = [len(pieces) for pieces in self.prefix] or [0] * len(lengths)
+        return [max(self.limit(length), least) for length, least in zip(lengths, forced, strict=True)]
+
+    def check_pieces(self, sentences: int, *, size: int, end: int) -> None:
+        """Refuse forced and avoided pieces that cannot be, in a search for so many sentences."""
+        if self.prefix and len(self.prefix) != sentences:
+            raise UsageError(
+                f"expected one prefix a sentence, {sentences} in all; found {len(self.prefix)}.",
+                hint="Give an empty prefix to a sentence that may begin as it likes.",
+            )
+        longest = max(map(len, self.prefix), default=0)
+        if longest > self.max_length:
+            raise UsageError(
+                f"a prefix has {longest} pieces, and an output at most {self.max_length}.", hint="Raise max_length."
+            )
+        _known("avoid", self.avoid, size, end)
+        for pieces in self.prefix:
+            _known("prefix", pieces, size, end)
 
 
 def at_least(name: str, value: Number, least: Number) -> None:
     """Refuse a number that is too small; NaN is smaller than nothing and so too small as well."""
     if not value >= least:
         raise UsageError(f"search: expected {name} to be at least {least}; found {value}.")
+
+
+def _known(name: str, pieces: Sequence[int], size: int, end: int) -> None:
+    """Refuse ids that the vocabulary does not have, and the end, which search itself writes."""
+    for piece in pieces:
+        if not 0 <= piece < size or piece == end:
+            raise UsageError(
+                f"search: {name} takes ids from 0 to {size - 1} other than the end, {end}; found {piece}.",
+                hint="Encode text with the target's tokenizer, without start and end.",
+            )

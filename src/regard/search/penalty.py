@@ -26,11 +26,6 @@ def length_penalty(length: Int[Tensor, " N"], alpha: Number) -> Float[Tensor, " 
     return ((5 + length.double()) / 6) ** alpha
 
 
-def penalty_of(length: int, alpha: Number) -> float:
-    """lp of one output: a tensor of one number would cost fifty times as much."""
-    return float(((5 + length) / 6) ** alpha)
-
-
 def coverage_penalty(covered: Float[Tensor, "N S"], real: Bool[Tensor, "N S"], beta: Number) -> Float[Tensor, " N"]:
     """cp: zero where every real position was looked at with a total weight of one or more, negative elsewhere."""
     return beta * (covered.double().clamp(UNSEEN, 1.0).log() * real).sum(-1)

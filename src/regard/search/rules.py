@@ -8,7 +8,6 @@ Letters: N hypotheses, V vocabulary, B sentences, t pieces written so far, P lon
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 
 import torch
@@ -16,7 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from regard.errors import ModelError, UsageError
+from regard.errors import ModelError
 from regard.search.options import Options
 from regard.search.rows import Rows, Step
 
@@ -51,11 +50,11 @@ class Rules:
     """The rules of one search. `limits` says how many pieces each sentence's output may have."""
 
     def __init__(self, options: Options, lengths: Int[Tensor, " B"], *, size: int, end: int) -> None:
-        _check_pieces("avoid", options.avoid, size, end)
+        options.check_pieces(len(lengths), size=size, end=end)
         self.options, self.end = options, end
         self.avoid = torch.tensor(list(options.avoid), dtype=torch.long, device=lengths.device)
-        self.prefix = _framed(options, len(lengths), size, end).to(lengths.device)
-        self.limits = torch.maximum(options.limits(lengths), (self.prefix != FREE).sum(1))
+        self.prefix = _framed(options, len(lengths)).to(lengths.device)
+        self.limits = lengths.new_tensor(options.limits(lengths.tolist()))
 
     def reorder(self, index: Int[Tensor, " N"]) -> Rules:
         """The same rules for sentence `index[i]` at place i."""
@@ -119,30 +118,9 @@ def repeats(written: Int[Tensor, "N t"], size: int) -> tuple[Int[Tensor, " R"], 
     return row, grams[row, place, -1]
 
 
-def _framed(options: Options, sentences: int, size: int, end: int) -> Int[Tensor, "B P"]:
+def _framed(options: Options, sentences: int) -> Int[Tensor, "B P"]:
     """The forced first pieces as one table, FREE after each sentence's own."""
-    if options.prefix and len(options.prefix) != sentences:
-        raise UsageError(
-            f"expected one prefix a sentence, {sentences} in all; found {len(options.prefix)}.",
-            hint="Give an empty prefix to a sentence that may begin as it likes.",
-        )
     longest = max(map(len, options.prefix), default=0)
-    if longest > options.max_length:
-        raise UsageError(
-            f"a prefix has {longest} pieces, and an output at most {options.max_length}.", hint="Raise max_length."
-        )
-    for pieces in options.prefix:
-        _check_pieces("prefix", pieces, size, end)
     lines = options.prefix or [()] * sentences
     table = [[*pieces, *[FREE] * (longest - len(pieces))] for pieces in lines]
     return torch.tensor(table, dtype=torch.long).view(sentences, longest)
-
-
-def _check_pieces(name: str, pieces: Sequence[int], size: int, end: int) -> None:
-    """Refuse ids that the vocabulary does not have, and the end, which search itself writes."""
-    for piece in pieces:
-        if not 0 <= piece < size or piece == end:
-            raise UsageError(
-                f"search: {name} takes ids from 0 to {size - 1} other than the end, {end}; found {piece}.",
-                hint="Encode text with the target's tokenizer, without start and end.",
-            )

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from regard.errors import UsageError
 from regard.model import Model
+from regard.search.hypothesis import Hypothesis
 from regard.search.loop import search
 from regard.search.options import Number, Options, at_least
 from regard.search.rows import Rows, Step
 from regard.search.strategy import Candidates, Strategy
-from regard.search.trail import Hypothesis
 from regard.types import Grid, Padded
 
 

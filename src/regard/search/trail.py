@@ -16,25 +16,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
+from regard.search.hypothesis import Hypothesis
 from regard.search.penalty import heads_apart
 from regard.search.rows import Step
 from regard.types import Attended, Reorderable
-
-
-@dataclass(frozen=True, eq=False)
-class Hypothesis:
-    """One output: its pieces, without start and end.
-
-    `score` is what outputs are ranked by; `likelihood` is the model's log-likelihood of the pieces and the end.
-    `weights` has one tensor for each of the decoder's attentions over the source, bottom first: a row for every
-    piece and one for the end, a column for every real source position. It is empty if nobody asked for it, or
-    if the decoder does not attend.
-    """
-
-    ids: tuple[int, ...]
-    score: float
-    likelihood: float
-    weights: tuple[Float[Tensor, "H T S"], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from regard.errors import UsageError
 from regard.show.labels import cut
+from regard.show.place import fresh_file
 
 ENDINGS = (".png", ".svg", ".pdf")
 UNDATED: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -30,7 +31,8 @@ def check_name(path: Path, endings: tuple[str, ...] = ENDINGS) -> str:
     """The ending of a file's name, if it is one that we write."""
     if path.suffix.lower() not in endings:
         raise UsageError(
-            f"{path}: expected a name that ends in {', '.join(endings)}.", hint=f"Write {path.stem or 'figure'}.png."
+            f"{path}: expected a name that ends in {', '.join(endings)}.",
+            hint=f"Write {path.stem or 'figure'}{endings[0]}.",
         )
     return path.suffix.lower()
 
@@ -44,10 +46,9 @@ def write_figure(figure: Any, path: Path, title: str = "", note: str = "") -> Pa
         figure.suptitle(title, parse_math=False)
     if note:
         figure.supxlabel(note, fontsize=7, color="0.35", parse_math=False, wrap=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with rc_context({"svg.hashsalt": "regard"}), warnings.catch_warnings():
+    with fresh_file(path) as draft, rc_context({"svg.hashsalt": "regard"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # told once, in words, by `fonts`
-        figure.savefig(path, dpi=DOTS, metadata=UNDATED[ending])
+        figure.savefig(draft, format=ending[1:], dpi=DOTS, metadata=UNDATED[ending])
     return path
 
 

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from regard.alignment import END, Alignment
 from regard.record import Aligner, Layer, Record, Side, later
+from regard.show.labels import isolate
 
 FORMAT, PAGE = "regard-figure-1", "regard-page-1"
 MOST = 100_000  # values that are written in full
@@ -47,7 +48,9 @@ def record_document(
     alignment = record.alignment() if record.aligner.kind in record.kinds else None
     sides = {"source": _side(record.source), "target": _side(record.target)}
     shown = [_shifted(each, record.aligner) for each in record.attention]
-    return _document(shown, sides, reader, alignment, title or _title(record), most) | {"model": record.model}
+    return _document(shown, sides, reader, alignment, title or _title(record.source.text, record.target.text), most) | {
+        "model": record.model
+    }
 
 
 def alignment_document(alignment: Alignment, title: str = "") -> dict[str, Any]:
@@ -57,7 +60,7 @@ def alignment_document(alignment: Alignment, title: str = "") -> dict[str, Any]:
     source, target = (looks, other) if alignment.kind == "encoder-self" else (other, looks)
     layer = Layer(alignment.kind, 0, alignment.matrix.unsqueeze(0))
     cross = alignment if alignment.kind == "cross" else None
-    told = title or (f"{source['text']}  →  {target['text']}" if cross else looks["text"])
+    told = title or (_title(source["text"], target["text"]) if cross else looks["text"])
     sides = {"source": source, "target": target}
     return _document((layer,), sides, Aligner(alignment.kind, 0, (0,)), cross, told) | {"note": alignment.note}
 
@@ -95,7 +98,7 @@ def _document(
 
 def _shifted(layer: Layer, aligner: Aligner) -> Layer:
     """A layer as alignments read it, so that a page and an alignment show the same."""
-    return replace(layer, weights=later(layer.weights)) if aligner.shift and layer.kind == aligner.kind else layer
+    return replace(layer, weights=later(layer.numpy())) if aligner.shift and layer.kind == aligner.kind else layer
 
 
 def _packed(layer: Layer, full: bool) -> dict[str, Any]:
@@ -120,5 +123,6 @@ def _words(words: tuple[str, ...]) -> dict[str, Any]:
     return {"text": " ".join(words[:-1]), "pieces": shown, "words": shown, "word": list(range(len(shown)))}
 
 
-def _title(record: Record) -> str:
-    return f"{record.source.text}  →  {record.target.text}"
+def _title(source: str, target: str) -> str:
+    """Both sentences, each in its own direction, from left to right."""
+    return f"{isolate(source)}  →  {isolate(target)}"

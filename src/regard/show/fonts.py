@@ -29,7 +29,7 @@ def families(texts: Iterable[str]) -> list[str]:
     from matplotlib import rcParams
     from matplotlib.font_manager import FontProperties, findfont, fontManager
 
-    letters = {letter for text in texts for letter in text if not letter.isspace()}
+    letters = {letter for text in texts for letter in text if _is_drawn(letter)}
     missing = letters - _has(findfont(FontProperties()))
     found = list(rcParams["font.family"])
     paths = {entry.name: entry.fname for entry in reversed(fontManager.ttflist)} if missing else {}
@@ -40,6 +40,11 @@ def families(texts: Iterable[str]) -> list[str]:
             missing -= shown
     _warn(missing, {letter for letter in letters if unicodedata.bidirectional(letter) in ("R", "AL")})
     return found
+
+
+def _is_drawn(letter: str) -> bool:
+    """Does a font need a picture of it? White space, controls and marks of direction or joining need none."""
+    return not letter.isspace() and unicodedata.category(letter) not in ("Cc", "Cf")
 
 
 @cache

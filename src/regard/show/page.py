@@ -30,8 +30,6 @@ import hashlib
 import html
 import json
 import math
-import os
-import tempfile
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -43,10 +41,12 @@ from jaxtyping import Shaped
 
 from regard.errors import UsageError
 from regard.show import static
+from regard.show.place import fresh_file
 
 PAGE, FIGURE = "regard-page-1", "regard-figure-1"
 KINDS = ("cross", "encoder-self", "decoder-self")
 SIDES = ("source", "target")
+TALLEST = 3000  # pixels that a page may take inside another
 DTYPES = {"f4": "<f4", "u2": "<u2"}
 
 # Inside a script element nothing may look like markup; JSON lets every letter be written by its number.
@@ -60,7 +60,7 @@ _FRAME = """<!doctype html>
 <title>{title}</title>
 {styles}
 </head>
-<body>
+<body{kind}>
 {body}
 <footer>
 <p>Attention shows where the model looked, not why.</p>
@@ -74,20 +74,29 @@ _FIGURES = """<div data-regard="figures" data-level="{level}">
 <noscript>This figure is drawn by a script in this file; please allow scripts for it.</noscript>
 <script type="application/json">{document}</script>
 </div>"""
+# Run by the frame's element when its page is there; the page answers with its height, now and whenever that changes.
+_FIT = f"""const fit = ({{ source, data }}) => {{
+  if (source === this.contentWindow && data.height > 0) this.height = Math.min(data.height, {TALLEST});
+}};
+window.addEventListener("message", fit);
+this.contentWindow.postMessage("height", "*");"""
 SWITCHES = '<div data-regard="switches"></div>'  # where the switches go that all figures of a page share
 
 
-def page_html(page: Mapping[str, Any]) -> str:
-    """The page as one self-contained file."""
+def page_html(page: Mapping[str, Any], *, embedded: bool = False) -> str:
+    """The page as one self-contained file; `embedded` in another it is short, its figures first, its switches last."""
     figures, title = figures_html(page), page_title(page)
+    if embedded:
+        return frame_html(title, f"<main>\n{figures}\n</main>\n{SWITCHES}", kind="embedded")
     header = f'<header>\n<h1 dir="auto">{html.escape(title)}</h1>\n{SWITCHES}\n</header>'
     return frame_html(title, f"{header}\n<main>\n{figures}\n</main>")
 
 
-def frame_html(title: str, body: str, style: str = "") -> str:
+def frame_html(title: str, body: str, style: str = "", kind: str = "") -> str:
     """A self-contained file around a body of `SWITCHES`, groups of `figures_html`, and markup without scripts.
 
-    Script and style stand in it once, and its policy lets nothing else run; `style` comes after that of the figures.
+    Script and style stand in it once, and its policy lets nothing else run; `style` comes after that of the figures,
+    and `kind` is the class that they know the body by.
     """
     script, *styles = _assets()
     styles += [style] if style else []
@@ -99,6 +108,7 @@ def frame_html(title: str, body: str, style: str = "") -> str:
         policy=policy,
         title=html.escape(title),
         styles="\n".join(f"<style>{each}</style>" for each in styles),
+        kind=f' class="{kind}"' if kind else "",
         body=body,
         script=script,
     )
@@ -116,26 +126,21 @@ def figures_html(page: Mapping[str, Any], level: int = 2) -> str:
 
 def write_page(page: Mapping[str, Any], path: str | Path) -> Path:
     """Write the page to a temporary name beside `path` and rename it: a crash leaves the old file or the new one."""
-    path = Path(path)
-    text = page_html(page)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-            file.write(text)
-        Path(draft).chmod(0o644)  # a temporary file is its owner's alone; a page is to be shared
-        Path(draft).replace(path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    path, text = Path(path), page_html(page)
+    with fresh_file(path) as draft:
+        draft.write_text(text, encoding="utf-8", errors="surrogatepass", newline="\n")
     return path
 
 
 def embed_html(page: Mapping[str, Any], height: int = 640) -> str:
-    """The page inside another, as a notebook shows it: in a frame that can reach nothing around it."""
+    """The page inside another, as a notebook shows it: in a frame that can reach nothing around it.
+
+    It tells its height, and the frame becomes as high; where no script may run around it, it stays at `height`.
+    """
     return (
         f'<iframe title="{html.escape(page_title(page))}" sandbox="allow-scripts allow-downloads" width="100%" '
-        f'height="{int(height)}" style="border: 0" srcdoc="{html.escape(page_html(page))}"></iframe>'
+        f'height="{int(height)}" style="border: 0" onload="{html.escape(_FIT)}" '
+        f'srcdoc="{html.escape(page_html(page, embedded=True))}"></iframe>'
     )
 
 

@@ -6,8 +6,8 @@ from rich.cells import cell_len
 
 from regard.alignment import Alignment
 from regard.record import Record
-from regard.show.labels import cut
-from regard.show.terminal import MARGIN, PLAIN, WIDTH, listing
+from regard.show.labels import isolate, readable
+from regard.show.terminal import PLAIN, WIDTH, label_of, listing
 
 THRESHOLD = 0.05  # what is below is left out
 LOUD, SOFT = 0.5, 0.15  # from which weight on a word is marked twice, and once
@@ -16,22 +16,24 @@ GREYS = (255, 252, 248, 244, 240, 236)  # of a terminal's 256 colours, behind wo
 
 def lines_text(alignment: Alignment, width: int = WIDTH, *, threshold: float = THRESHOLD) -> str:
     """A line a target word: the source words that it looked at, strongest first."""
-    margin = max(cell_len(cut(word, MARGIN)) for word in alignment.target)
+    margin = max(cell_len(label_of(word)) for word in alignment.target)
     told = []
     for word, row in zip(alignment.target, alignment.matrix.tolist(), strict=True):
         order = sorted(range(len(row)), key=lambda column: -row[column])
-        seen = [f"{alignment.source[column]} {row[column]:.2f}" for column in order if row[column] >= threshold]
-        told.append(_beside(cut(word, MARGIN), margin, " <- ", listing(seen or ["nothing"], width - margin - 4, ", ")))
+        seen = [
+            f"{label_of(alignment.source[column])} {row[column]:.2f}" for column in order if row[column] >= threshold
+        ]
+        told.append(_beside(label_of(word), margin, " <- ", listing(seen or ["nothing"], width - margin - 4, ", ")))
     return "\n".join(told)
 
 
 def sentence_text(alignment: Alignment, width: int = WIDTH, *, colour: bool = False) -> str:
     """The sentence once for each target word, its words shaded by weight; without colour, in brackets."""
-    margin = max(cell_len(cut(word, MARGIN)) for word in alignment.target)
+    margin = max(cell_len(label_of(word)) for word in alignment.target)
     told = []
     for word, row in zip(alignment.target, alignment.matrix.tolist(), strict=True):
         marked = [_marked(*pair, colour) for pair in zip(alignment.source, row, strict=True)]
-        told.append(_beside(cut(word, MARGIN), margin, " | ", listing(marked, width - margin - 3, " ")))
+        told.append(_beside(label_of(word), margin, " | ", listing(marked, width - margin - 3, " ")))
     key = "darker is more weight" if colour else f"[[word]] from {LOUD:g}, [word] from {SOFT:g}"
     return "\n".join([*told, "", key])
 
@@ -53,7 +55,7 @@ def heads_text(record: Record, kind: str = "cross", width: int = WIDTH) -> str:
 
 
 def _marked(word: str, weight: float, colour: bool) -> str:
-    word = " ".join(word.split())
+    word = isolate(readable(word))
     if colour:
         grey = GREYS[min(len(GREYS) - 1, int(weight * len(GREYS)))]
         ink = 16 if grey > 243 else 231

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from torch import Tensor
 
 from regard.alignment import Alignment
-from regard.show.labels import cut
+from regard.show.labels import cut, isolate, readable
 
 SHADES = " ░▒▓█"
 WIDTH = 80  # what a page, a mail and a narrow window hold
@@ -37,21 +37,32 @@ def table(alignment: Alignment, width: int = WIDTH, *, colour: bool = False) -> 
     many they are cut into blocks, one below the other.
     """
     best = _best(alignment)
-    margin = max((cell_len(cut(word, MARGIN)) for word in alignment.target), default=0) + 1
+    margin = max((cell_len(label_of(word)) for word in alignment.target), default=0) + 1
     room = max(4, width - margin - max(map(cell_len, best), default=0))
-    labels = [cut(word, MARGIN) for word in alignment.source]
+    labels = [label_of(word) for word in alignment.source]
     if sum(cell_len(label) + 1 for label in labels) <= room:
         return _block(alignment, 0, labels, best, colour)
     numbers = [str(number) for number in range(1, len(labels) + 1)]
     digits = len(numbers[-1])
     count = -(-len(numbers) // max(1, room // (digits + 1)))  # blocks, all about as wide
     step = -(-len(numbers) // count)
-    blocks = [listing([f"{number} {word}" for number, word in zip(numbers, alignment.source, strict=True)], width)]
+    named = zip(numbers, alignment.source, strict=True)
+    blocks = [listing([f"{number} {isolate(readable(word))}" for number, word in named], width)]
     for first in range(0, len(numbers), step):
         some = [number.ljust(digits) for number in numbers[first : first + step]]
         last = first + step >= len(numbers)
         blocks.append(_block(alignment, first, some, best if last else [""] * len(best), colour))
     return "\n\n".join(blocks)
+
+
+def label_of(word: str) -> str:
+    """A word beside a row or above a column; the cells beside it keep their order whatever its direction."""
+    return isolate(cut(word, MARGIN))
+
+
+def sentence(text: str, width: int = WIDTH) -> str:
+    """A sentence in lines of at most `width` cells, each in its own direction."""
+    return "\n".join(map(isolate, listing(readable(text).split(" "), width, " ").split("\n")))
 
 
 def listing(items: Sequence[str], width: int, between: str = "  ") -> str:
@@ -69,7 +80,7 @@ def listing(items: Sequence[str], width: int, between: str = "  ") -> str:
 
 def _block(alignment: Alignment, first: int, labels: Sequence[str], best: Sequence[str], colour: bool) -> str:
     """The columns from `first` on that these labels stand above, a line a row, its strongest link at the end."""
-    words = [cut(word, MARGIN) for word in alignment.target]
+    words = [label_of(word) for word in alignment.target]
     margin = max(map(cell_len, words), default=0) + 1
     lines = [" " * margin + " ".join(labels)]
     for word, row, link in zip(words, alignment.matrix.tolist(), best, strict=True):
@@ -86,7 +97,7 @@ def _best(alignment: Alignment) -> list[str]:
     told = []
     for row in alignment.matrix.tolist():
         weight = max(row, default=0.0)
-        told.append(f"{cut(alignment.source[row.index(weight)], MARGIN)} {weight:.2f}" if weight > 0 else "nothing")
+        told.append(f"{label_of(alignment.source[row.index(weight)])} {weight:.2f}" if weight > 0 else "nothing")
     return told
 
 

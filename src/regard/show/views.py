@@ -12,8 +12,10 @@ from regard.errors import UnknownName, UsageError
 from regard.record import Record
 from regard.show.canvas import ENDINGS, check_name
 from regard.show.document import alignment_document, page_of, record_document
+from regard.show.labels import runs_left
+from regard.show.place import fresh_file
 from regard.show.reading import heads_text, lines_text, sentence_text
-from regard.show.terminal import WIDTH, listing, table
+from regard.show.terminal import WIDTH, listing, sentence, table
 
 VIEWS = ("matrix", "lines", "heads", "text")
 FILES = (".html", *ENDINGS, ".json", ".csv", ".txt")
@@ -69,8 +71,10 @@ def compare_text(one: Record, other: Record, view: View, width: int = WIDTH, *, 
 
 def _head(record: Record, width: int) -> str:
     """What was read and what was written."""
-    told = f"{record.source.text}  ->  {record.target.text}"
-    return listing(told.split(" "), width, " ")
+    source, target = sentence(record.source.text, width), sentence(record.target.text, width)
+    if runs_left(source + target):
+        return f"{source}\n  ->\n{target}"
+    return listing([*source.split(), "", "->", "", *target.split()], width, " ")
 
 
 def _foot(record: Record, alignment: Alignment, view: View, width: int) -> list[str]:
@@ -176,8 +180,8 @@ def _json(told: dict[str, Any]) -> str:
 
 
 def _write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    with fresh_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")
     return path
 
 
@@ -205,5 +209,5 @@ def embed_record(record: Record) -> str:
 
 
 def _height(alignment: Alignment) -> int:
-    """Pixels that let most matrices be seen whole."""
-    return min(900, 420 + 24 * len(alignment.target))
+    """Pixels that let most matrices be seen whole, where the frame cannot be fitted to its page."""
+    return 620 + min(576, 30 * len(alignment.target))

@@ -15,8 +15,8 @@ import numpy as np
 from regard.data.words import are_spaced
 from regard.evaluate import count_bleu
 from regard.search import Options
+from regard.search.hypothesis import penalty_of
 from regard.search.options import ALPHA
-from regard.search.penalty import penalty_of
 from regard.translator import Translation, Translator
 
 TRIED = tuple(round(0.2 * step, 1) for step in range(11))  # 0 to 2

@@ -63,10 +63,13 @@ def test_what_was_asked_wrongly(tmp_path, tmp_path_factory):
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_package_that_is_not_there_is_named(tmp_path, monkeypatch):
+@pytest.mark.parametrize("package", ["onnxscript", "onnx"])
+def test_a_package_that_is_not_there_is_named(tmp_path, monkeypatch, package):
     saved(tmp_path / "model", "plain")
-    monkeypatch.setitem(sys.modules, "onnxscript", None)
-    with pytest.raises(ModelError, match=r"needs the package onnxscript(.|\n)*pip install 'regard\[export\]'"):
+    for module in ("graphs", "trace"):  # as if nothing had imported them, and what they import, before
+        monkeypatch.delitem(sys.modules, f"regard.export.onnx.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModelError, match=rf"needs the package {package}\.(.|\n)*pip install 'regard\[export\]'"):
         export(tmp_path / "model", tmp_path / "out", SAMPLE)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from regard.engine.ctranslate2.manifest import Manifest
 from regard.engine.ctranslate2.search import CTranslate2
@@ -14,13 +14,13 @@ from regard.errors import ModelError
 
 
 def open_folder(folder: Path, threads: int | None = None) -> CTranslate2:
-    """The engine of an exported folder; each of `threads` (else of PyTorch's) translates sentences of its own."""
+    """The engine of an exported folder; each of `threads` (else of all) translates sentences of its own."""
     backend = library()
     manifest = Manifest.read(folder)
     names = [_names(folder, side) for side in ("source", "target")]
     try:
         opened = backend.Translator(
-            str(folder), device="cpu", inter_threads=threads or torch.get_num_threads(), intra_threads=1
+            str(folder), device="cpu", inter_threads=threads or default_threads(), intra_threads=1
         )
     except (RuntimeError, ValueError) as error:
         raise ModelError(f"{folder}: CTranslate2 cannot read it: {error}", hint="Export the model again.") from error
@@ -36,6 +36,14 @@ def library() -> Any:
             "the engine ctranslate2 needs the package of that name.", hint="pip install 'regard[export]'"
         ) from error
     return ctranslate2
+
+
+def default_threads() -> int:
+    """As many as PyTorch takes, if it is there already; else as OpenMP is told, or one for each processor."""
+    if torch := sys.modules.get("torch"):
+        return int(torch.get_num_threads())
+    told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return int(told) if told.isdigit() and int(told) else len(os.sched_getaffinity(0))
 
 
 def _names(folder: Path, side: str) -> list[str]:

@@ -18,23 +18,21 @@ Letters: H heads (one: the mean of those that align), T pieces and the end, S so
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from jaxtyping import Float
-from torch import Tensor
 
 from regard.data.tokenizer import END
+from regard.engine import Ids
 from regard.engine.ctranslate2.manifest import Carried, Manifest
 from regard.errors import ShapeError, UsageError
 from regard.record import Aligner
 from regard.search import Hypothesis, Options
+from regard.search.hypothesis import penalty_of
 from regard.search.options import Number
-from regard.search.penalty import penalty_of
-from regard.search.rules import Rules
-from regard.types import Batch, Padded
 
 if TYPE_CHECKING:
     import ctranslate2
@@ -49,7 +47,7 @@ TOGETHER = 32  # sentences at a time: its fastest, measured (docs/speed.md), and
 class _Draft:
     """An output as it was found: its likelihood is None where it has to be scored again, `looked` where none asked.
 
-    What it looked at stays as it came: most drafts are dropped, and to make a tensor costs more than all else here.
+    What it looked at stays as it came: most drafts are dropped, and to make an array costs more than all else here.
     """
 
     ids: tuple[int, ...]
@@ -76,7 +74,7 @@ class _Asked:
 class CTranslate2:
     """An exported model. It is given batches; what it makes of them inside is its own affair."""
 
-    refills = False
+    condensed = refills = False
 
     def __init__(self, backend: ctranslate2.Translator, manifest: Manifest, names: tuple[list[str], list[str]]) -> None:
         self.backend, self.manifest = backend, manifest
@@ -86,16 +84,38 @@ class CTranslate2:
         # worker is left with one call, so that one thread stays one.
         self.lanes = backend.num_translators + 1 if backend.num_translators > 1 else 1
 
+    def whole(self) -> CTranslate2:
+        """There is no other engine behind it."""
+        return self
+
+    def able(self, sources: Sequence[Ids], options: Options) -> bool:
+        """Can it make such a search, of such sources?"""
+        longest = max(options.limits([len(source) for source in sources]), default=0)
+        lengths = max(map(len, sources), default=0), longest + 1
+        return not options.beta and options.shortlist is None and self._has_room(*lengths)
+
+    def has_room(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> bool:
+        """Are these within the positions that were exported, the end of each target included?"""
+        return self._has_room(max(map(len, sources), default=0), max(map(len, targets), default=0) + 1)
+
+    def _has_room(self, source: int, target: int) -> bool:
+        return source <= self.manifest.positions[0] and target <= self.manifest.positions[1]
+
+    def pool(self, lanes: int) -> ThreadPoolExecutor:
+        """Plain threads: they wait for its workers."""
+        return ThreadPoolExecutor(lanes)
+
     def search(
-        self, source: Padded, options: Options, *, record: bool, tokens: int | None = None
+        self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None
     ) -> list[list[Hypothesis]]:
         """Its beam search, ranked as ours; `record` keeps the mean of the heads that align."""
-        if not len(source.mask):
+        if not sources:
             return []
         _check_options(options)
-        limits = Rules(options, source.lengths, size=len(self.target_names), end=END).limits.tolist()
-        self._check_room(int(source.lengths.max()), max(limits) + 1)
-        lines = _lines(source, self.source_names)
+        options.check_pieces(len(sources), size=len(self.target_names), end=END)
+        limits = options.limits([len(source) for source in sources])
+        self._check_room(max(map(len, sources)), max(limits) + 1)
+        lines = self._named(sources)
         asked = _Asked(lines, limits, options, record)
         drafts = self._found(asked, max(limits))
         # One limit for all would let a sentence be searched further beside a longer one than by itself.
@@ -106,20 +126,14 @@ class CTranslate2:
                 drafts[row] = some
         return self._ranked(lines, drafts, options)
 
-    def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
+    def force(self, sources: Sequence[Ids], targets: Sequence[Ids], *, record: bool) -> list[Hypothesis]:
         """Given outputs: scored in one pass; what they look at is told only while they are written, piece by piece."""
-        if not len(batch.target.mask):
+        if not sources:
             return []
-        if not isinstance(batch.source, Padded):
-            raise UsageError("the engine ctranslate2 reads text; these sources are images.")
-        self._check_room(int(batch.source.lengths.max()), int(batch.target.lengths.max()) - 1)
-        lines = _lines(batch.source, self.source_names)
-        targets = [
-            tuple(row[1 : length - 1])
-            for row, length in zip(batch.target.data.tolist(), batch.target.lengths.tolist(), strict=True)
-        ]
+        self._check_room(max(map(len, sources)), max(map(len, targets)) + 1)
+        lines = self._named(sources)
         looked = self._looked(lines, targets) if record else [None] * len(lines)
-        found = zip(targets, self._likelihoods(lines, targets), looked, strict=True)
+        found = zip(map(tuple, targets), self._likelihoods(lines, targets), looked, strict=True)
         return [_hypothesis(*each, Options().exponent) for each in found]
 
     def reader(self, aligner: Aligner | None) -> Aligner:
@@ -171,6 +185,9 @@ class CTranslate2:
         """What is asked for in every call: whole sources, shared out among the threads, and the end as a piece."""
         together = min(TOGETHER, -(-len(lines) // self.backend.num_translators))
         return {"max_input_length": 0, "max_batch_size": together, "return_end_token": True}
+
+    def _named(self, sources: Sequence[Ids]) -> list[list[str]]:
+        return [[self.source_names[piece] for piece in source] for source in sources]
 
     def _written(self, ids: Sequence[int]) -> list[str]:
         return [self.target_names[piece] for piece in ids]
@@ -247,11 +264,6 @@ def _check_options(options: Options) -> None:
         )
 
 
-def _lines(source: Padded, names: Sequence[str]) -> list[list[str]]:
-    lengths = source.lengths.tolist()
-    return [[names[piece] for piece in row[:length]] for row, length in zip(source.data.tolist(), lengths, strict=True)]
-
-
 def _reached(drafts: list[_Draft], limit: int, options: Options) -> bool:
     """Has a sentence come to its limit in a beam? (Greedy search comes there by one way only.)"""
     return options.beam > 1 and any(len(each.ids) >= limit for each in drafts)
@@ -266,10 +278,9 @@ def _score(ids: tuple[int, ...], likelihood: float, alpha: Number) -> float:
     return likelihood / penalty_of(len(ids) + 1, alpha)
 
 
-def _weights(rows: Rows, pieces: int) -> Float[Tensor, "1 T S"]:
+def _weights(rows: Rows, pieces: int) -> Float[np.ndarray, "1 T S"]:
     """The rows of the pieces and of the end, as those of one head."""
     if not rows or len(rows[0]) == 1:  # a source of nothing but its end is passed over, and has one place to look at
-        return torch.ones(1, pieces + 1, 1)
+        return np.ones((1, pieces + 1, 1), dtype=np.float32)
     # The step after the last piece looked the same whether it wrote the end or went on.
-    kept = np.array(rows[: pieces + 1], dtype=np.float32)  # PyTorch itself reads lists of lists five times as slowly
-    return torch.from_numpy(kept).unsqueeze(0)
+    return np.array(rows[: pieces + 1], dtype=np.float32)[None]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 
+import torch
+
+from regard.data.batches import pad
 from regard.data.tokenizer import END, START
+from regard.engine import Ids
+from regard.listen import Looked, heard
 from regard.model import Model
 from regard.record import Aligner
 from regard.search import Hypothesis, Options, beam_search, force, greedy_search
 from regard.search.shortlist import Shortlist
-from regard.types import Batch, Padded
+from regard.types import Batch
 
 
 class Searched:
@@ -18,8 +26,29 @@ class Searched:
     `lanes` is how many searches run side by side, a thread each; with one, a search has all the threads.
     """
 
+    condensed = False
+
     def __init__(self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1) -> None:
-        self.model, self.shortlist, self.lanes = model, shortlist, lanes
+        self.model, self.shortlist, self._lanes = model, shortlist, lanes
+
+    def whole(self) -> Searched:
+        """Itself: it records all that its model looks at."""
+        return self
+
+    @property
+    def lanes(self) -> int:
+        """As many as it was given; who watches, watches one thread."""
+        return 1 if heard(Looked) else self._lanes
+
+    @contextmanager
+    def pool(self, lanes: int) -> Iterator[Executor]:
+        """Threads that compute each for itself; afterwards PyTorch has as many again as it had."""
+        threads = torch.get_num_threads()
+        try:
+            with ThreadPoolExecutor(lanes, initializer=torch.set_num_threads, initargs=(1,)) as executor:
+                yield executor
+        finally:
+            torch.set_num_threads(threads)
 
     @property
     def refills(self) -> bool:
@@ -27,18 +56,20 @@ class Searched:
         return self.shortlist is None and getattr(self.model.predict, "refills", False)
 
     def search(
-        self, source: Padded, options: Options, *, record: bool, tokens: int | None = None
+        self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None
     ) -> list[list[Hypothesis]]:
         """Beam search; with a beam of one greedy search, which finds the same with less to do."""
+        source = pad(sources)
         chosen = options if self.shortlist is None else replace(options, shortlist=self.shortlist)
         if options.beam == 1:
             found = greedy_search(self.model, source, chosen, start=START, end=END, record=record, tokens=tokens)
             return [[each] for each in found]
         return beam_search(self.model, source, chosen, start=START, end=END, record=record, tokens=tokens)
 
-    def force(self, batch: Batch, *, record: bool) -> list[Hypothesis]:
+    def force(self, sources: Sequence[Ids], targets: Sequence[Ids], *, record: bool) -> list[Hypothesis]:
         """The model is made to write the targets; all pieces are scored."""
-        return force(self.model, batch, record=record)
+        framed = [[START, *target, END] for target in targets]
+        return force(self.model, Batch(pad(sources), pad(framed)), record=record)
 
     def reader(self, aligner: Aligner | None) -> Aligner | None:
         """All layers and heads that look at the source are recorded, so they are where the model has them."""

@@ -38,9 +38,9 @@ Quantization = Literal["float32", "int8"]
 
 def export(model: str | Path, out: str | Path, wish: Wish | None = None, say: Say = lambda line: None) -> Exported:
     """Write the model of a folder as a folder for ONNX Runtime; it is there only if it passed its check."""
-    from regard.export.onnx.graphs import write_graphs
-
     _check_packages()
+    from regard.export.onnx.graphs import write_graphs  # imports what was just looked for
+
     wish, out = wish or Wish(FULL), Path(out)
     _check_wish(wish)
     home, ours = open_model(model)

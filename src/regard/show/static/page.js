@@ -29,6 +29,17 @@ export function drawPage(root) {
   night.addEventListener("change", () => figures.forEach((figure) => figure.redraw()));
 }
 
+/**
+ * Tell the page around this one how high it is, now, when asked and whenever that changes.
+ * @param {Document} root
+ */
+export function tellHeight(root) {
+  if (parent === window) return;
+  const tell = () => parent.postMessage({ height: Math.ceil(root.documentElement.getBoundingClientRect().height) }, "*");
+  new ResizeObserver(tell).observe(root.documentElement);
+  addEventListener("message", tell);
+}
+
 /** Draw the figures that an element carries; the document stays, so that a copy of the drawn page can be drawn again. */
 function drawGroup(place, settings) {
   const carrier = place.querySelector("script");

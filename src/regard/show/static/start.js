@@ -1,5 +1,6 @@
 // Where a self-contained page begins.
 
-import { drawPage } from "./page.js";
+import { drawPage, tellHeight } from "./page.js";
 
 drawPage(document);
+tellHeight(document);
