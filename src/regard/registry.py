@@ -43,6 +43,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "readout": ("features to scores of the next piece", ("inputs", "embed")),
     "begin": ("how the weights of a new model begin", ()),
     "train": ("how a model is trained", ()),
+    "optimiser": ("how gradients move the weights", ("rate",)),
     "schedule": ("how the learning rate moves while training", ("rate",)),
     "average": ("which weights are kept: a mean over many steps", ()),
 }

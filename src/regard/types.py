@@ -24,6 +24,7 @@ Whole = Annotated[int, Ge(0)]
 Share = Annotated[float, Ge(0), Lt(1)]
 Probability = Annotated[float, Ge(0), Le(1)]
 Positive = Annotated[float, Gt(0)]
+AtLeastZero = Annotated[float, Ge(0)]
 Rows = TypeVar("Rows", bound="Reorderable")
 Stands = TypeVar("Stands", bound="State")
 

@@ -48,8 +48,7 @@ KINDS = {
         ["attend.choice=hard", "attend.choice.expected=0.3", "embed.dropout=0.1"],
         Standard(
             **COMMON,
-            optimiser="sgd",
-            momentum=0.9,
+            optimiser=maker("optimiser", "sgd", momentum=0.9),
             validate_steps=0,
             forcing="scheduled",
             ramp=5,

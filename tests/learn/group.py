@@ -32,7 +32,12 @@ TRANSFORMER = [
 ]
 # Adam divides a gradient by its own size: the usual epsilon would show the rounding of those that are nearly zero.
 SETTINGS = Standard(
-    **COMMON, epsilon=1e-4, accumulate=2, validate_steps=2, smoothing=0.1, average=maker("average", "ema")
+    **COMMON,
+    optimiser=maker("optimiser", "adam", epsilon=1e-4),
+    accumulate=2,
+    validate_steps=2,
+    smoothing=0.1,
+    average=maker("average", "ema"),
 )
 # What is changed in the small recipe, and in the settings. Nothing draws a number in training but "dropout".
 KINDS = {
@@ -40,7 +45,7 @@ KINDS = {
     "transformer": (TRANSFORMER, {}),
     "hard": (["attend.choice=hard"], {}),
     "dropout": (["predict.dropout=0.3", "embed.dropout=0.2"], {"average": maker("average", "last", count=2, every=1)}),
-    "tied": (["share=true", "predict.readout=tied"], {"optimiser": "sgd", "momentum": 0.5}),
+    "tied": (["share=true", "predict.readout=tied"], {"optimiser": maker("optimiser", "sgd", momentum=0.5)}),
 }
 
 

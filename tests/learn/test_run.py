@@ -25,7 +25,7 @@ from regard.learn.run import run
 from regard.learn.settings import Standard
 from regard.learn.state import undisturbed, weights_of
 from regard.model import load
-from regard.registry import maker
+from regard.registry import maker, names
 from regard.types import Batch, Padded
 from small import batch, model
 
@@ -78,13 +78,22 @@ def test_two_half_batches_are_one_batch():
     assert apart.update() is None, "the batches have run out"
 
 
-@pytest.mark.parametrize("optimiser", ["adam", "adamw", "adadelta", "sgd"])
+OWN = {
+    "adam": {"betas": (0.8, 0.95), "epsilon": 1e-7},
+    "adamw": {"betas": (0.8, 0.95), "epsilon": 1e-7},
+    "adadelta": {"rho": 0.95, "epsilon": 1e-7},
+    "sgd": {"momentum": 0.3, "nesterov": True},
+    "rmsprop": {"alpha": 0.9, "epsilon": 1e-7, "momentum": 0.2},
+    "adafactor": {},
+}
+
+
+@pytest.mark.parametrize("optimiser", names("optimiser"))
 def test_every_optimiser_is_pytorchs(optimiser):
     ours, theirs = model().recipe.build(31, 37), model().recipe.build(31, 37)
     theirs.load_state_dict(ours.state_dict())
-    settings = Standard(
-        rate=0.02, optimiser=optimiser, betas=(0.8, 0.95), epsilon=1e-7, momentum=0.3, weight_decay=0.1, clip=0.0
-    )
+    made = maker("optimiser", optimiser, weight_decay=0.1, **OWN[optimiser])
+    settings = Standard(rate=0.02, optimiser=made, clip=0.0)
     pairs = batch()
     matrices = [each for each in theirs.parameters() if each.dim() > 1]
     vectors = [each for each in theirs.parameters() if each.dim() == 1]
@@ -93,7 +102,9 @@ def test_every_optimiser_is_pytorchs(optimiser):
         "adam": lambda: torch.optim.Adam(groups, lr=0.02, betas=(0.8, 0.95), eps=1e-7),
         "adamw": lambda: torch.optim.AdamW(groups, lr=0.02, betas=(0.8, 0.95), eps=1e-7),
         "adadelta": lambda: torch.optim.Adadelta(groups, lr=0.02, rho=0.95, eps=1e-7),
-        "sgd": lambda: torch.optim.SGD(groups, lr=0.02, momentum=0.3),
+        "sgd": lambda: torch.optim.SGD(groups, lr=0.02, momentum=0.3, nesterov=True),
+        "rmsprop": lambda: torch.optim.RMSprop(groups, lr=0.02, alpha=0.9, eps=1e-7, momentum=0.2),
+        "adafactor": lambda: torch.optim.Adafactor(groups, lr=0.02),
     }[optimiser]()
     learner = Learner(ours, settings, itertools.repeat(pairs))
     for _ in range(3):
@@ -111,7 +122,9 @@ def test_clipping_cuts_the_gradient_to_its_length():
         built = model().recipe.build(31, 37)
         torch.manual_seed(2)
         before = [each.clone() for each in built.parameters()]
-        done = Learner(built, Standard(rate=1.0, optimiser="sgd", clip=clip), iter([batch()])).update()
+        done = Learner(
+            built, Standard(rate=1.0, optimiser=maker("optimiser", "sgd"), clip=clip), iter([batch()])
+        ).update()
         steps = [each - was for each, was in zip(built.parameters(), before, strict=True)]
         return done.norm, math.sqrt(sum(float(each.detach().square().sum()) for each in steps))
 

@@ -17,13 +17,13 @@ def test_they_are_a_part():
     assert find("train", "standard") is Standard
     assert build("train", "standard", rate=0.5).rate == 0.5
     found = settings(Standard)
-    assert {name for name, each in found.items() if each.kind} == {"schedule", "average"}
+    assert {name for name, each in found.items() if each.kind} == {"optimiser", "schedule", "average"}
     assert set(FREE) < set(found)
 
 
 def test_flat_has_every_default_of_every_part():
     flat = Standard(schedule=maker("schedule", "cosine", warmup=3)).flat()
-    assert (flat["rate"], flat["betas"], flat["average"]) == (1e-3, [0.9, 0.999], None)
+    assert (flat["rate"], flat["optimiser.betas"], flat["average"]) == (1e-3, [0.9, 0.999], None)
     assert {key: flat[key] for key in flat if key.startswith("schedule")} == {
         "schedule.part": "cosine", "schedule.warmup": 3, "schedule.floor": 0.0
     }  # fmt: skip

@@ -22,7 +22,7 @@ from regard.learn.learner import Learner
 from regard.learn.log import Log
 from regard.learn.optimise import copies_of
 from regard.learn.place import Place, needed_bytes
-from regard.learn.settings import FREE, Flat, Standard, check_same, flat_part
+from regard.learn.settings import FREE, Flat, Standard, check_same, flat_part, with_defaults
 from regard.learn.state import (
     State,
     randomness,
@@ -35,6 +35,7 @@ from regard.learn.state import (
 )
 from regard.learn.team import Team
 from regard.model import Model, save
+from regard.recipe.moved import moved_terms
 from regard.types import Batch
 
 Validate = Callable[[Model], Validation]
@@ -274,9 +275,9 @@ class Course:
         return State(tensors, values)
 
     def _restore(self, state: State) -> None:
-        # A setting that is younger than the run had its default then.
-        began = {f"train.{key}": value for key, value in Standard().flat().items()} | state.values["terms"]
-        check_same(began, self._terms(), tuple(f"train.{name}" for name in FREE))
+        check_same(
+            with_defaults(moved_terms(state.values["terms"])), self._terms(), tuple(f"train.{name}" for name in FREE)
+        )
         self.batches.restore(state.values["stream"])
         self.learner.restore(state)
         self.standing = Standing(**state.values["standing"])

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
-
-from annotated_types import Ge
+from typing import Any, Literal
 
 from regard.errors import UsageError
 from regard.registry import REQUIRED, Maker, find, maker, part, settings
-from regard.types import Count, Positive, Probability, Share, Whole
+from regard.types import AtLeastZero, Count, Positive, Probability, Share, Whole
 
-AtLeastZero = Annotated[float, Ge(0)]
 Flat = dict[str, Any]  # dotted key -> plain value
 # They decide when a run looks, saves and stops and what lies where, not which weights it has at a given update.
 FREE = (
@@ -30,11 +27,7 @@ class Standard:
     Settings:
         rate: the learning rate, as the schedule understands it.
         schedule: how the rate moves.
-        optimiser: "adam", "adamw" (weight decay apart from the gradient), "adadelta" or "sgd".
-        betas: what Adam keeps of the mean and of the square of the gradients; adadelta takes the second as its rho.
-        epsilon: the small number that keeps Adam and adadelta from dividing by zero.
-        momentum: what "sgd" keeps of the step before.
-        weight_decay: how strongly matrices are drawn to zero; vectors never are.
+        optimiser: how gradients move the weights.
         clip: gradients longer than this are cut to it; 0 for never.
         smoothing: share of the goal that is spread over the whole vocabulary (label smoothing).
         pieces: what text is cut into: "bpe", "unigram", "characters" or "words"; "auto" looks at the corpus.
@@ -69,11 +62,7 @@ class Standard:
 
     rate: Positive = 1e-3
     schedule: Maker = maker("schedule", "constant")
-    optimiser: Literal["adam", "adamw", "adadelta", "sgd"] = "adam"
-    betas: tuple[Share, Share] = (0.9, 0.999)
-    epsilon: Positive = 1e-8
-    momentum: Share = 0.0
-    weight_decay: AtLeastZero = 0.0
+    optimiser: Maker = maker("optimiser", "adam")
     clip: AtLeastZero = 1.0
     smoothing: Share = 0.0
     pieces: Literal["auto", "bpe", "unigram", "characters", "words"] = "auto"
@@ -128,6 +117,13 @@ def _flat(values: Mapping[str, Any]) -> Flat:
         else:
             found[name] = json.loads(json.dumps(value))  # as it will be read from a file: a tuple is a list
     return found
+
+
+def with_defaults(terms: Mapping[str, Any]) -> Flat:
+    """The settings that a run began with; one that is younger than the run had its default then."""
+    known = {key.split(".")[1] for key in terms if key.startswith("train.")}
+    younger = {f"train.{key}": value for key, value in Standard().flat().items() if key.split(".")[0] not in known}
+    return {**younger, **terms}
 
 
 def check_same(before: Mapping[str, Any], now: Mapping[str, Any], free: tuple[str, ...]) -> None:

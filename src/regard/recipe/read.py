@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import Problem, RecipeError, UnknownName
+from regard.recipe.moved import moved
 from regard.recipe.tree import Leaf, Table, lay_over, nest
 
 # Every recipe that comes with Regard, by name.
@@ -90,7 +91,7 @@ def _parse(path: Path, problems: list[Problem]) -> Table:
     except UnicodeDecodeError as error:
         problems.append(Problem(str(path), "TOML", f"not UTF-8 at byte {error.start}.", "Save the file as UTF-8."))
         return Table(str(path))
-    return _placed(values, (), str(path), _lines(text))
+    return moved(_placed(values, (), str(path), _lines(text)))
 
 
 def _lines(text: str) -> dict[tuple[str, ...], int]:
@@ -133,7 +134,7 @@ def _overridden(tree: Table, text: str, problems: list[Problem]) -> Table:
     if not equals or not re.fullmatch(r"\s*\w[\w\-]*(\.\w[\w\-]*)*\s*", key):
         problems.append(Problem(where, key.strip() or "?", "expected key=value.", "Write -s encode.layers=2."))
         return tree
-    merged = lay_over(tree, nest(key.strip(), _value(written.strip()), where))
+    merged = lay_over(tree, moved(nest(key.strip(), _value(written.strip()), where)))
     return merged if isinstance(merged, Table) else tree
 
 

@@ -1,0 +1,58 @@
+"""Settings that have moved since recipes and runs were written: read at their old places, kept at their new ones.
+
+    [train] betas, epsilon, momentum, weight_decay    ->  [train.optimiser], where its part has such a setting
+
+The optimisers were one part once, and a written recipe names every setting: what means nothing to the optimiser at hand
+is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from regard.recipe.tree import Leaf, Table
+from regard.registry import names, settings
+
+OPTIMISER = ("betas", "epsilon", "momentum", "weight_decay")  # once in [train] itself
+
+
+def moved(recipe: Table) -> Table:
+    """A recipe as it was read, every setting at its present place."""
+    train = recipe.entries.get("train")
+    if not isinstance(train, Table):
+        return recipe
+    old = {key: train.entries[key] for key in OPTIMISER if key in train.entries}
+    if not old:
+        return recipe
+    kept = {key: entry for key, entry in train.entries.items() if key not in old}
+    written = kept.get("optimiser")
+    named = Table(written.where, {"part": written}) if isinstance(written, Leaf) else written
+    below = {} if named is None else named.entries
+    where = next(iter(old.values())).where if named is None else named.where
+    optimiser = Table(where, {**_renamed(None if named is None else named.part(), old), **below})
+    return Table(recipe.where, {**recipe.entries, "train": Table(train.where, {**kept, "optimiser": optimiser})})
+
+
+def moved_terms(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a saved run, by their dotted keys, at their present places."""
+    name = terms.get("train.optimiser")
+    if not isinstance(name, str):
+        return dict(terms)
+    old = {key: Leaf(terms[f"train.{key}"], "") for key in OPTIMISER if f"train.{key}" in terms}
+    kept = {key: value for key, value in terms.items() if key.removeprefix("train.") not in (*OPTIMISER, "optimiser")}
+    found = {key: entry.value for key, entry in _renamed(name, old).items() if isinstance(entry, Leaf)}
+    defaults = {key: each.default for key, each in settings(names("optimiser")[name]).items()}
+    present = {"part": name, **defaults, **found}
+    return kept | {f"train.optimiser.{key}": json.loads(json.dumps(value)) for key, value in present.items()}
+
+
+def _renamed(part: str | None, old: Mapping[str, Leaf | Table]) -> dict[str, Leaf | Table]:
+    """What an optimiser takes of the old settings; one that is not known here takes all."""
+    cls = names("optimiser").get(part or "")
+    found = dict(old)
+    betas = found.get("betas")
+    if part == "adadelta" and isinstance(betas, Leaf) and isinstance(betas.value, list) and len(betas.value) == 2:
+        found["rho"] = Leaf(betas.value[1], betas.where)
+    return found if cls is None else {key: entry for key, entry in found.items() if key in settings(cls)}
