@@ -139,5 +139,5 @@ def test_as_an_array():
 
 def test_evidence_is_of_the_matrix():
     square = Alignment(torch.eye(3), TARGET, TARGET)
-    assert square.evidence.confidence.value == 0
+    assert square.evidence.confidence.value == 1
     assert both()[0].evidence.focus_out.value < 0

@@ -53,7 +53,8 @@ def test_scores_are_percentages_with_their_raw_values():
     scores, evidence = record_document(ours)["scores"], ours.alignment().evidence
     assert list(scores) == ["confidence %", "coverage %", "focus out %", "focus in %"]
     assert scores["coverage %"]["value"] == round(100 * evidence.coverage.share, 1)
-    assert f"raw {evidence.coverage.value:.3f}" in scores["coverage %"]["meaning"]
+    assert scores["coverage %"]["meaning"] == "the share of source words that were looked at"
+    assert f"entropy: {evidence.focus_in.value:.3f} nats" in scores["focus in %"]["meaning"]
 
 
 def test_other_heads_can_be_chosen():

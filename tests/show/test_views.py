@@ -42,7 +42,7 @@ def test_every_view_says_what_it_was_read_from(view):
     told = record_text(record(), View(view))
     assert told.startswith("le chat  ->  the cat sits\n\n")
     assert NOTE in told
-    assert re.search(r"confidence \d+ % \(-\d", told)
+    assert re.search(r"confidence \d+ %  coverage \d+ %  focus out \d+ % \(-\d", told)
     assert told.endswith(HONEST)
     assert max(map(len, told.splitlines())) <= 80
     assert "\x1b" not in told

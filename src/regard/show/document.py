@@ -23,6 +23,7 @@ import numpy as np
 from torch import Tensor
 
 from regard.alignment import END, Alignment
+from regard.evidence import Measure
 from regard.record import Aligner, Layer, Record, Side, later
 from regard.show.labels import isolate
 
@@ -87,13 +88,16 @@ def _document(
         "chosen": chosen,
         "links": [list(link) for link in alignment.links()] if alignment else [],
         "scores": {
-            f"{name} %": {
-                "value": round(100 * each.share, 1),
-                "meaning": f"{each.meaning} (raw {each.value:.3f}; 0 is best)",
-            }
+            f"{name} %": {"value": round(100 * each.share, 1), "meaning": _meaning(each)}
             for name, each in scores.items()
         },
     }
+
+
+def _meaning(measure: Measure) -> str:
+    """What a figure says; and, where it is no share by itself, what it was made from."""
+    raw = "" if measure.value == measure.share else f" (minus an entropy: {measure.value:.3f} nats; 0 is best)"
+    return measure.meaning + raw
 
 
 def _shifted(layer: Layer, aligner: Aligner) -> Layer:
