@@ -260,6 +260,12 @@ def test_finished_models_are_compared_in_their_languages(home, tmp_path):
         assert not (tmp_path / "report").exists()
 
 
+def test_an_export_learns_from_a_corpus_in_its_languages(home, tmp_path):
+    asked = ("export", home / "ja-en", "--to", "torch", "--out", tmp_path / "out", "--data", home / "data")
+    wrong = call(*asked, "--source", "en", "--target", "ja")
+    assert isinstance(wrong.exception, UsageError) and "reads ja and writes en" in str(wrong.exception)
+
+
 @pytest.mark.parametrize(
     ("source", "target", "expected"),
     [

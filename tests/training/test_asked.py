@@ -1,10 +1,17 @@
 """What is asked of a training: mistakes are told before work is done in vain."""
 
+import json
+
 import pytest
 
 from regard.data.corpus import Corpus
 from regard.errors import RegardError
+from regard.export.request import keep
+from regard.recipe import resolve
 from regard.training import Asked
+from regard.training.asked import silent
+from regard.training.ready import make_ready
+from small import RECIPE
 
 
 @pytest.mark.parametrize("do", [Asked.train, Asked.rehearse])
@@ -18,3 +25,22 @@ def test_what_can_be_known_without_the_corpus_is_told_before_it_is_read(do, chan
     with pytest.raises(RegardError, match=message):
         do(Asked("rnnsearch", "copy", tmp_path, steps=1, **changes))
     assert [entry.name for entry in tmp_path.iterdir()] == ["stranger"]
+
+
+@pytest.mark.parametrize("languages", [("de", "en"), ("en", "de"), ("source", "target")])
+def test_a_model_folder_says_its_languages(tmp_path, languages):
+    """Those that the corpus names, in the direction that was asked for; they go along when it is exported."""
+    for name in languages:
+        for split in ("train", "val"):
+            (tmp_path / f"{split}.{name}").write_text("ja\nnein\nvielleicht\n")
+    corpus = Corpus.open(tmp_path, source=languages[0], target=languages[1])
+    files = make_ready(resolve(RECIPE), corpus, None, 0, silent).files
+    if languages == ("source", "target"):
+        assert "languages.json" not in files
+        return
+    assert json.loads(files["languages.json"]) == dict(zip(("source", "target"), languages, strict=True))
+    home, out = tmp_path / "home", tmp_path / "out"
+    home.mkdir(), out.mkdir()
+    (home / "languages.json").write_text(files["languages.json"])
+    keep(home, out)
+    assert (out / "languages.json").read_text() == files["languages.json"]

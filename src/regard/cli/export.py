@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.cli.lines import read_lines
+from regard.cli.options import AnyLanguage
 
 if TYPE_CHECKING:
     from regard.export.request import Exported
@@ -34,6 +35,7 @@ def export(
     ] = None,
     source: Annotated[str | None, typer.Option(metavar="LANG", help="The language of --data to read.")] = None,
     target: Annotated[str | None, typer.Option(metavar="LANG", help="The language of --data to write.")] = None,
+    any_language: AnyLanguage = False,
     shortlist: Annotated[
         int, typer.Option(min=0, help="Score only so many target pieces for each source piece; 0 scores all.")
     ] = 0,
@@ -49,9 +51,13 @@ def export(
     Example: regard export runs/de-en --to ctranslate2 --out exports/de-en --sample some.de
     """
     from regard.data.corpus import Corpus
+    from regard.data.languages import asked_of
     from regard.export.request import Wish
+    from regard.translator import model_home
 
     lines = [line for some in read_lines(sample) for line in some] if sample else []
+    if data and not any_language:
+        source, target = asked_of(model_home(model), source, target)
     corpus = Corpus.open(data, source=source, target=target) if data else None
     wish = Wish(quantization or USUAL[to], lines, corpus, shortlist, force)
     export_model = import_module(f"regard.export.{to}").export
