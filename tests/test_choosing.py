@@ -56,6 +56,20 @@ def test_gold_links_decide_where_they_are(tmp_path):
     assert any(line.startswith("alignments are read from layer ") for line in said)
 
 
+def test_raw_lines_of_a_script_without_spaces_are_linked_by_pieces(folder, tmp_path):
+    """Such links go beyond the words between spaces, of which there is one; they guide, and choose, all the same."""
+    letters = dict(zip(WORDS, "家书子人好老新", strict=True))
+    for split in ("train", "val"):
+        lines = (folder / f"{split}.de").read_text().splitlines()
+        raw = ("".join(letters[word] for word in line.split()) for line in lines)
+        (folder / f"{split}.zh").write_text("\n".join(raw) + "\n", encoding="utf-8")
+        (folder / f"{split}.de").unlink()
+    _, said = trained(folder, tmp_path / "run", "train.guide=reference", source="zh", target="en")
+    assert kept(tmp_path / "run")["pairs"] == 14, said
+    languages = json.loads((tmp_path / "run" / "best" / "languages.json").read_text())
+    assert languages == {"source": "zh", "target": "en"}
+
+
 def test_without_gold_links_a_statistical_aligner_decides(folder, tmp_path, monkeypatch):
     calls, links = [], corpus_links.reference_links
 

@@ -44,3 +44,10 @@ def test_a_model_folder_says_its_languages(tmp_path, languages):
     (home / "languages.json").write_text(files["languages.json"])
     keep(home, out)
     assert (out / "languages.json").read_text() == files["languages.json"]
+
+
+@pytest.mark.parametrize(("guide", "spaced"), [("links", True), ("reference", None)])
+def test_links_that_people_wrote_count_the_words_between_spaces(guide, spaced):
+    recipe = resolve(RECIPE, [f"train.guide={guide}"])
+    batches = make_ready(recipe, Corpus.open("copy", size=53), None, 0, silent).batches
+    assert batches.linked and batches.spaced is spaced

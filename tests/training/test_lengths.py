@@ -7,9 +7,11 @@ import torch
 
 from regard.data.tokenizer import END, Tokenizer
 from regard.errors import ModelError
+from regard.evaluate import count_bleu
 from regard.model import save
 from regard.search import Options
 from regard.search.options import ALPHA
+from regard.training import lengths
 from regard.training.lengths import FEWEST, TRIED, best_by, choose_alpha
 from regard.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translation, Translator
 from small import model, overrides
@@ -95,3 +97,19 @@ def test_what_is_no_alpha_is_told(translator, tmp_path, text):
     save(translator.model, tmp_path / "model", {**kept, LENGTHS_FILE: text})
     with pytest.raises(ModelError, match=r"lengths\.json: expected JSON with an alpha"):
         Translator.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("references", "words"),
+    [(["ein buch"], "13a"), (["猫 は 魚 を 食べ た 。", "猫"], "13a"), (["猫は魚を食べた。", "a b"], "char")],
+)
+def test_words_are_what_stands_between_spaces_wherever_there_are_some(translator, monkeypatch, references, words):
+    asked = []
+
+    def counted(*texts, tokenize):
+        asked.append(tokenize)
+        return count_bleu(*texts, tokenize=tokenize)
+
+    monkeypatch.setattr(lengths, "count_bleu", counted)
+    many = (references * FEWEST)[:FEWEST]
+    assert choose_alpha(translator, ["ja"] * FEWEST, many) is not None and asked == [words]

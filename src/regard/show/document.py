@@ -96,8 +96,9 @@ def _document(
 
 def _meaning(measure: Measure) -> str:
     """What a figure says; and, where it is no share by itself, what it was made from."""
-    raw = "" if measure.value == measure.share else f" (minus an entropy: {measure.value:.3f} nats; 0 is best)"
-    return measure.meaning + raw
+    if measure.value == measure.share:
+        return measure.meaning
+    return f"{measure.meaning} (minus an entropy: {round(measure.value, 3) + 0:.3f} nats; 0 is best)"  # never "-0.000"
 
 
 def _shifted(layer: Layer, aligner: Aligner) -> Layer:
