@@ -48,10 +48,10 @@ def built(folder, sources, targets, languages=None):
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """Two models, one of each direction, and files of pairs, cut and raw."""
+    """Two models, one of each direction, that have not seen the last word; and files of pairs, cut and raw."""
     place = tmp_path_factory.mktemp("links")
-    built(place / "ja-en", JAPANESE, ENGLISH, ("ja", "en"))
-    built(place / "en-ja", ENGLISH, JAPANESE, ("en", "ja"))
+    built(place / "ja-en", JAPANESE[:4], ENGLISH, ("ja", "en"))
+    built(place / "en-ja", ENGLISH, JAPANESE[:4], ("en", "ja"))
     for name, lines in (("cut.ja", JAPANESE), ("raw.ja", RAW), ("pairs.en", ENGLISH)):
         (place / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (place / "cut.ja.gz").write_bytes(gzip.compress((place / "cut.ja").read_bytes()))
@@ -85,7 +85,7 @@ def test_a_raw_file_is_linked_by_pieces_and_it_is_said(home):
     assert f"{home / 'raw.ja'}: 5 of 5 lines are written without spaces between words: there each piece" in done.stderr
     assert f"{home / 'pairs.en'}: " not in done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [each["words"] for each in told[:4]] == [{"source": "pieces", "target": "spaces"}] * 4
+    assert [each["words"] for each in told] == [{"source": "pieces", "target": "spaces"}] * 5
     assert ["".join(each["source"]) for each in told] == RAW
     assert all(link[0] < len(each["source"]) for each in told for link in each["links"])
     assert set(told[0]) == {"source", "target", "links", "words"}
