@@ -89,6 +89,8 @@ def test_a_raw_file_is_linked_by_pieces_and_it_is_said(home):
     assert ["".join(each["source"]) for each in told] == RAW
     assert all(link[0] < len(each["source"]) for each in told for link in each["links"])
     assert set(told[0]) == {"source", "target", "links", "words"}
+    both = call("align", home / "ja-en", home / "raw.ja", home / "pairs.en", "--reverse", home / "en-ja")
+    assert both.exit_code == 0 and len(both.stdout.splitlines()) == 5
 
 
 def test_what_translate_says_of_its_words(home):
@@ -214,14 +216,15 @@ def evaluated(home, *words):
 
 def test_gold_links_are_counted_between_spaces(home, tmp_path):
     """Every word of every pair is linked in the gold file: the links found are right, whatever they are."""
-    pairs = [(len(source.split()), len(target.split())) for source, target in zip(JAPANESE, ENGLISH, strict=True)]
+    pairs = [(len(source.split()), len(target.split())) for source, target in zip(ENGLISH, JAPANESE, strict=True)]
     full = [" ".join(f"{s}-{t}" for s in range(sources) for t in range(targets)) for sources, targets in pairs]
     (tmp_path / "gold").write_text("".join(f"{line}\n" for line in full))
-    done = evaluated(home, "--gold", tmp_path / "gold")
+    asked = ("--data", home / "data", "--beam", 1, "--json", "--gold", tmp_path / "gold")
+    done = call("evaluate", home / "en-ja", *asked)
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)["alignment"]
     assert found["precision"] == 1
-    given = call("align", home / "ja-en", home / "cut.ja", home / "pairs.en").stdout.splitlines()
+    given = call("align", home / "en-ja", home / "pairs.en", home / "cut.ja").stdout.splitlines()
     again = aer(read_links(given).sure, read_links(full).sure)
     assert (found["aer"], found["links"]) == pytest.approx((again.aer, again.links))
 
