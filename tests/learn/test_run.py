@@ -309,14 +309,14 @@ def test_log_and_tensorboard_say_the_same(tmp_path):
     logged = [each for each in events if each["event"] == "step"]
     assert [each["number"] for each in logged] == [2, 4]
     means = [(steps[0] + steps[1]) / 2, (steps[2] + steps[3]) / 2]
-    assert [each["surprise"] for each in logged] == pytest.approx(means)
+    assert [each["nll"] for each in logged] == pytest.approx(means)
     assert [each["values"] for each in events if each["event"] == "validate"] == [
         {"bleu": 1.0}, {"bleu": 2.0}, {"bleu": None}
     ]  # fmt: skip
     assert events[0]["terms"]["train.rate"] == 0.01
     board = EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
     assert [(each.step, each.value) for each in board.Scalars("validate/bleu")][:2] == [(2, 1.0), (4, 2.0)]
-    assert [each.value for each in board.Scalars("train/surprise")] == pytest.approx(means)
+    assert [each.value for each in board.Scalars("train/nll")] == pytest.approx(means)
 
 
 def test_a_run_in_a_thread_cannot_catch_signals_and_works(tmp_path):

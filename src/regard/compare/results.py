@@ -15,6 +15,7 @@ from safetensors import safe_open
 from regard.compare.arms import Arm
 from regard.compare.runner import OUTPUTS, RUN, SCORES, Outcome
 from regard.evaluate import Bucket, Score
+from regard.evaluate.metrics import RENAMED
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Result:
     @property
     def perplexity(self) -> float | None:
         """Of a piece of the validation pairs, at the last validation."""
-        surprise = self.curve[-1][1].get("surprise") if self.curve else None
-        return None if surprise is None else math.exp(surprise)
+        nll = self.curve[-1][1].get("nll") if self.curve else None
+        return None if nll is None else math.exp(nll)
 
 
 def read_result(outcome: Outcome) -> Result:
@@ -85,8 +86,13 @@ def _training(log: Path) -> dict[str, Any]:
         "updates": max((event["number"] for event in events), default=None),
         "seconds": max((event.get("seconds", 0.0) for event in events), default=None),
         "pieces_per_second": median(event["speed"] for event in steps) if steps else None,
-        "curve": tuple((event["seconds"], event["values"]) for event in judged),
+        "curve": tuple((event["seconds"], _present(event["values"])) for event in judged),
     }
+
+
+def _present(values: dict[str, float]) -> dict[str, float]:
+    """Values by the names that their metrics have today."""
+    return {RENAMED.get(name, name): value for name, value in values.items()}
 
 
 def _valid(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -5,37 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from regard.compare.results import Result
-from regard.evaluate import Score, compare
+from regard.evaluate import METRICS, compare
+from regard.evaluate.metrics import WRITTEN
 
 Table = list[list[str]]  # the first row is the head
 
 
 def main_table(results: Sequence[Result], references: Sequence[str]) -> Table:
     """Scores, size, speed and time of each arm, and how far it lies from the first."""
-    head = [
-        "arm",
-        "BLEU",
-        "against the first",
-        "chrF2",
-        "exact",
-        "AER",
-        "perplexity",
-        "parameters",
-        "updates",
-        "minutes",
-    ]
+    first, *others = (METRICS[each] for each in WRITTEN)
+    more = [METRICS[each] for each in ("aer", "perplexity")]
+    head = ["arm", first.label, "against the first", *(each.label for each in (*others, *more))]
+    head += ["parameters", "updates", "minutes"]
     rows = [[*head, "train tokens/s", "decode sentences/s"]]
     for result in results:
-        bleu, chrf, exact = (_score(result, name) for name in ("BLEU", "chrF2", "exact match"))
+        found = result.scores[first.label]
         rows.append(
             [
                 result.arm.label,
-                f"{bleu.value:.1f} [{bleu.low:.1f}, {bleu.high:.1f}]",
+                f"{first.told(found.value)} [{first.told(found.low)}, {first.told(found.high)}]",
                 _against(results[0], result, references),
-                f"{chrf.value:.1f}",
-                f"{exact.value:.1f} %",
-                "-" if result.aer is None else f"{result.aer:.1%}",
-                _told(result.perplexity, ".2f"),
+                *(each.told(result.scores[each.label].value) for each in others),
+                *(each.told(getattr(result, each.name)) for each in more),
                 f"{result.parameters:,}",
                 _told(result.updates, ",.0f"),
                 _told(None if result.seconds is None else result.seconds / 60, ".1f"),
@@ -63,10 +54,6 @@ def markdown(table: Table) -> str:
     """A table as Markdown."""
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table]
     return "\n".join([lines[0], "| " + " | ".join("---" for _ in table[0]) + " |", *lines[1:]])
-
-
-def _score(result: Result, name: str) -> Score:
-    return result.scores[name]
 
 
 def _against(first: Result, other: Result, references: Sequence[str]) -> str:

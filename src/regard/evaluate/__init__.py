@@ -14,18 +14,21 @@ from regard.evaluate.links import (
     read_gold_file,
     read_links,
 )
+from regard.evaluate.metrics import METRICS, Metric
 from regard.evaluate.reference import reference_links
 from regard.evaluate.report import Report
 from regard.evaluate.scores import Difference, bleu, chrf, compare, exact_match
 from regard.evaluate.speed import Stopwatch, Throughput
 
 __all__ = [
+    "METRICS",
     "AlignmentScore",
     "Bucket",
     "Choice",
     "Counted",
     "Difference",
     "Gold",
+    "Metric",
     "Reading",
     "Report",
     "Score",

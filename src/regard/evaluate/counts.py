@@ -65,7 +65,7 @@ class Counted:
         return Score(self.name, self.value(), self.sign(seed), low, high)
 
 
-Metric: TypeAlias = Callable[[Sequence[str], Sequence[Reference]], Counted]
+Count: TypeAlias = Callable[[Sequence[str], Sequence[Reference]], Counted]
 
 
 def count_bleu(
@@ -109,18 +109,6 @@ def count_exact(outputs: Sequence[str], references: Sequence[Reference], *, lowe
     head = f"nrefs:{several.pop() if len(several) == 1 else 'var'}|bs:{DRAWS}"
     tail = f"case:{'lc' if lower else 'mixed'}|space:stripped|version:regard-{__version__}"
     return Counted("exact match", rows, lambda sums: 100 * sums[0] / sums[1], lambda seed: f"{head}|seed:{seed}|{tail}")
-
-
-METRICS: dict[str, Metric] = {"bleu": count_bleu, "chrf": count_chrf, "exact_match": count_exact}
-
-
-def metric_of(metric: str | Metric) -> Metric:
-    """A metric by its name, or as it is."""
-    if not isinstance(metric, str):
-        return metric
-    if metric not in METRICS:
-        raise UnknownName("metric", metric, METRICS)
-    return METRICS[metric]
 
 
 def matched(outputs: Sequence[str], references: Sequence[Reference]) -> list[tuple[str, ...]]:

@@ -13,7 +13,8 @@ import numpy as np
 from regard.data.words import characters, words_of
 from regard.errors import UsageError
 from regard.evaluate.bootstrap import SEED
-from regard.evaluate.counts import Metric, Reference, Score, equal_counts, metric_of
+from regard.evaluate.counts import Count, Reference, Score, equal_counts
+from regard.evaluate.metrics import counting
 
 MOST = 6  # buckets: as many as a table and a figure show at a glance
 SMALL = 100  # sentences: with fewer, BLEU's interval is as wide as the differences people look for
@@ -45,7 +46,7 @@ def by_length(
     references: Sequence[Reference],
     *,
     edges: Sequence[int] | None = None,
-    metric: str | Metric = "bleu",
+    metric: str | Count = "bleu",
     seed: int = SEED,
 ) -> list[Bucket]:
     """The score of short, middling and long sources, shortest first. Every sentence is in one bucket.
@@ -54,7 +55,7 @@ def by_length(
     edges there are up to 6 buckets of about as many sentences, none of fewer than 100 if there are 100.
     """
     equal_counts(sources=len(sources), outputs=len(outputs), references=len(references))
-    counted = metric_of(metric)(outputs, references)
+    counted = counting(metric)(outputs, references)
     lengths = [count_words(source) for source in sources]
     ends = _checked(edges) if edges is not None else even_edges(lengths)
     place = np.array([bisect_left(ends, length) for length in lengths])

@@ -13,15 +13,15 @@ import numpy as np
 
 from regard.evaluate.bootstrap import DRAWS, SEED, interval
 from regard.evaluate.counts import (
-    Metric,
+    Count,
     Reference,
     Score,
     count_bleu,
     count_chrf,
     count_exact,
     equal_counts,
-    metric_of,
 )
+from regard.evaluate.metrics import counting
 
 SEEN = 0.05  # from which on a difference is not written as zero
 ROUNDING = 1e-9  # what the same difference, computed twice, may differ by
@@ -81,7 +81,7 @@ def compare(
     outputs_a: Sequence[str],
     outputs_b: Sequence[str],
     references: Sequence[Reference],
-    metric: str | Metric = "bleu",
+    metric: str | Count = "bleu",
     *,
     seed: int = SEED,
 ) -> Difference:
@@ -91,7 +91,7 @@ def compare(
     differences are moved to lie around zero, as if neither system were better (Riezler & Maxwell 2005).
     """
     equal_counts(outputs_a=len(outputs_a), outputs_b=len(outputs_b))
-    count = metric_of(metric)
+    count = counting(metric)
     first, second = count(outputs_a, references), count(outputs_b, references)
     value = first.value() - second.value()
     drawn = first.drawn(seed) - second.drawn(seed)

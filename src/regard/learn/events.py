@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from regard.errors import UsageError, did_you_mean
+from regard.evaluate.metrics import RENAMED, is_higher_better
 
-# Values of a validation of which less is better.
-LOWER = frozenset({"surprise", "loss", "perplexity", "aer", "ter"})
 Reason = Literal["steps", "minutes", "patience"]
 
 
@@ -42,14 +41,14 @@ class Validation:
         """The metric's name and its value, turned so that more is better; "auto" takes the first."""
         if not self.values:
             raise UsageError("a validation gives at least one value; this one gave none.")
-        name = next(iter(self.values)) if metric == "auto" else metric
+        name = next(iter(self.values)) if metric == "auto" else RENAMED.get(metric, metric)
         if name not in self.values:
             raise UsageError(
                 f"metric = '{metric}': the validation has no such value; it gives {', '.join(self.values)}.",
                 hint=did_you_mean(metric, self.values),
             )
         value = float(self.values[name])
-        return name, -math.inf if math.isnan(value) else -value if name in LOWER else value
+        return name, -math.inf if math.isnan(value) else value if is_higher_better(name) else -value
 
 
 @dataclass(frozen=True)

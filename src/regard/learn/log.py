@@ -54,7 +54,7 @@ class Log:
         self.steps.append(step)
         if step.number % self.every:
             return
-        values = {"surprise": sum(each.surprise for each in self.steps) / len(self.steps), "rate": step.rate}
+        values = {"nll": sum(each.surprise for each in self.steps) / len(self.steps), "rate": step.rate}
         values |= {"norm": step.norm, "speed": step.speed}
         self.steps.clear()
         self.write("step", number=step.number, seconds=round(step.seconds, 3), **values)

@@ -9,7 +9,7 @@ from regard.data.batches import Batches, Examples
 from regard.data.corpus import Corpus
 from regard.data.example import Example
 from regard.data.tokenizer import Tokenizer
-from regard.evaluate import bleu, chrf, exact_match
+from regard.evaluate.metrics import WRITTEN, counting
 from regard.learn.events import Validation
 from regard.learn.loss import sequence_loss
 from regard.model import Model
@@ -40,10 +40,8 @@ class Exam:
         found = [best[0] for best in translator.search(self.sources, Options(beam=1), record=False)]
         outputs = [each.text for each in found]
         values = {
-            "bleu": bleu(outputs, self.references).value,
-            "chrf": chrf(outputs, self.references).value,
-            "exact": exact_match(outputs, self.references).value,
-            "surprise": self._surprise(model),
+            **{each: counting(each)(outputs, self.references).value() for each in WRITTEN},
+            "nll": self._surprise(model),
         }
         return Validation(values, tuple(self._drawn(translator, line) for line in self._shown()))
 

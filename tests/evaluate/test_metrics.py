@@ -1,0 +1,47 @@
+"""The one table of metrics: directions, how values are printed, older names."""
+
+import pytest
+
+from regard.errors import UnknownName
+from regard.evaluate import METRICS, count_bleu
+from regard.evaluate.metrics import RENAMED, WRITTEN, counting, is_higher_better, metric
+from regard.learn.events import Validation
+
+LOWER = {"nll", "perplexity", "aer", "loss"}
+
+
+def test_every_metric_knows_which_way_is_better():
+    assert {name for name, each in METRICS.items() if not each.higher} == LOWER
+    for name, each in METRICS.items():
+        assert each.name == name
+        assert each.better(3.0) == (-3.0 if name in LOWER else 3.0)
+        assert is_higher_better(name) == each.higher
+        assert (each.count is not None) == (each.needs == "answers")
+    assert is_higher_better("something of a user's own")
+
+
+def test_values_are_printed_as_people_write_them():
+    told = {name: each.told(0.25) for name, each in METRICS.items()}
+    assert told == {
+        "bleu": "0.2", "chrf": "0.2", "exact_match": "0.2 %", "nll": "0.250", "perplexity": "0.25", "aer": "25.0%",
+        "loss": "0.250",
+    }  # fmt: skip
+    assert METRICS["aer"].told(None) == "-"
+
+
+def test_what_text_is_measured_by_counts_answers():
+    for name in WRITTEN:
+        assert counting(name)(["a b c d"], ["a b c d"]).value() == pytest.approx(100)
+    assert counting(count_bleu) is count_bleu
+
+
+def test_an_unknown_metric_is_told_and_one_that_counts_nothing_too():
+    with pytest.raises(UnknownName, match="bleu"):
+        metric("blue")
+    with pytest.raises(UnknownName, match="metric of outputs"):
+        counting("nll")
+
+
+def test_older_names_mean_what_they_meant():
+    assert {old: metric(old).name for old in RENAMED} == {"exact": "exact_match", "surprise": "nll"}
+    assert Validation({"bleu": 1.0, "nll": 2.0}).score("surprise") == ("nll", -2.0)
