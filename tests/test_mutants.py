@@ -59,7 +59,6 @@ def test_what_is_changed_in_a_toy():
         ("condition", "if not items and strict:", "if (not (not items and strict)):"),
         ("statement", 'raise ValueError(f"{len(items) + 1} is " "wrong" + "!")', "pass"),
         ("statement", "items.append(-1)", "pass"),
-        ("number", "items.append(-1)", "items.append((1))"),
         ("number", "items.append(-1)", "items.append(-2)"),
         ("comparison", "return sum(items, most) < 7", "return (sum(items, most) <= 7)"),
         ("number", "return sum(items, most) < 7", "return sum(items, most) < 8"),
