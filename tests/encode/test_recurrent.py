@@ -108,6 +108,21 @@ def test_a_row_of_padding_alone_is_silent():
     assert not memory.summary[1].any()
 
 
+@pytest.mark.parametrize("cell", CELLS)
+def test_recurrences_begin_orthogonal_and_biases_at_zero(cell):
+    """Each gate's own square; what is read comes in by a Xavier draw over all gates."""
+    network = Layer(31, 14, cell, "both").network
+    for name, weight in network.named_parameters():
+        if "weight_hh" in name:
+            for square in weight.split(7):
+                assert torch.allclose(square @ square.T, torch.eye(7), atol=1e-5)
+        elif "weight_ih" in name:
+            most = (6 / (31 + len(weight))) ** 0.5
+            assert 0.9 * most < weight.abs().max() <= most
+        elif cell != "lstm":
+            assert not weight.any()
+
+
 def test_an_lstm_begins_by_remembering():
     layer = RecurrentEncoder(3, hidden=4, cell="lstm").layers[0].network
     assert torch.equal(layer.bias_ih_l0 + layer.bias_hh_l0, torch.tensor([0.0] * 4 + [1.0] * 4 + [0.0] * 8))
