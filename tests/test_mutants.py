@@ -158,7 +158,7 @@ def toy(tmp_path_factory):
         "tests/test_toy.py": "import pytest\n\nfrom regard.toy import forever, larger\n\n\n"
         "@pytest.fixture(scope='module')\ndef three():\n    return forever(2)\n\n\ndef test_larger():\n"
         "    assert larger(1, 2) == 2\n    assert larger(3, 2) == 3\n\n\ndef test_forever(three):\n"
-        "    assert forever(1) == three\n\n\ndef test_wrong():\n    assert larger(1, 2) == 1\n",
+        "    assert forever(1) == three == 3\n\n\ndef test_wrong():\n    assert larger(1, 2) == 1\n",
     }
     for name, text in files.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
