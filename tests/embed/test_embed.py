@@ -11,6 +11,7 @@ from regard.embed.tokens import Tokens
 from regard.errors import ShapeError
 from regard.registry import maker
 from regard.types import Grid
+from small import words
 
 
 def test_sinusoids_by_hand():
@@ -18,6 +19,8 @@ def test_sinusoids_by_hand():
     assert torch.allclose(table[0], torch.tensor([0.0, 1.0, 0.0, 1.0]))
     assert torch.allclose(table[2], torch.tensor([math.sin(2), math.cos(2), math.sin(0.02), math.cos(0.02)]))
     assert sinusoid(0, 3, 5).shape == (3, 5)
+    far = [turn(9973 / 10000 ** (pair / 3)) for pair in range(3) for turn in (math.sin, math.cos)]
+    assert torch.allclose(sinusoid(9973, 1, 6)[0], torch.tensor(far), atol=1e-6), "far away they are as exact"
 
 
 def test_sinusoids_have_no_longest_length():
@@ -70,6 +73,13 @@ def test_vectors_begin_with_the_deviation_asked_for(scale):
 
 def test_learned_positions_begin_small():
     assert Learned(16, longest=499).table.std().item() == pytest.approx(0.02, rel=0.05)
+
+
+def test_a_batch_keeps_its_mask():
+    embed, source = Tokens(31, width=6), words(31, (5, 2))
+    found = embed(source)
+    assert torch.equal(found.data, embed.vectors(source.data))
+    assert found.mask is source.mask
 
 
 def test_pixels_are_shifted_and_padding_is_zero():
