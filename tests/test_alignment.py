@@ -67,6 +67,8 @@ def test_links_where_both_look():
         assert link in forward.links(root - 0.01, reverse=backward, method="posterior")
         assert forward.links(root - 0.01, reverse=backward, method="posterior") == fewer
         assert link not in forward.links(root + 0.01, reverse=backward, method="posterior")
+    half = Alignment(torch.tensor([[0.5, 0.5], [0.5, 0.5]]), ("a", END), ("a", END))
+    assert half.links(0.5, reverse=half, method="posterior") == [(0, 0)], "at least the threshold"
     turned = [(source, target) for target, source in backward.links(reverse=forward, method="posterior")]
     assert sorted(turned) == list(roots), "the same whichever is called the reverse"
 
@@ -123,6 +125,8 @@ def test_json_that_is_no_alignment(change, message):
 def test_as_a_table():
     words = ('a,"b"', "c\nd", END)
     told = Alignment(torch.rand(3, 3).softmax(-1), words, ("x", "", END))
+    assert told.to_csv().count("\n") == 5, "four lines, one of them with a break of its own"
+    assert "\r" not in told.to_csv()
     head, *rows = csv.reader(io.StringIO(told.to_csv()))
     assert head == ["", *words]
     assert [row[0] for row in rows] == ["x", "", END]

@@ -21,7 +21,7 @@ LIMIT = 3
 def first(items: list[int | str], most: int = 2, *, strict=True) -> bool:
     """Not this: 1 + 1."""
     if not items and strict:
-        raise ValueError(f"{len(items) + 1} is " "wrong" + "!")
+        raise ValueError(f"{len(items) + 1} is " "wrong" + "!", 5)
     items.append(-1)
     return sum(items, most) < 7
 
@@ -57,9 +57,8 @@ def test_what_is_changed_in_a_toy():
         ("logic", "if not items and strict:", "if (not items or strict):"),
         ("not", "if not items and strict:", "if (items) and strict:"),
         ("condition", "if not items and strict:", "if (not (not items and strict)):"),
-        ("statement", 'raise ValueError(f"{len(items) + 1} is " "wrong" + "!")', "pass"),
+        ("statement", 'raise ValueError(f"{len(items) + 1} is " "wrong" + "!", 5)', "pass"),
         ("statement", "items.append(-1)", "pass"),
-        ("number", "items.append(-1)", "items.append((1))"),
         ("number", "items.append(-1)", "items.append(-2)"),
         ("comparison", "return sum(items, most) < 7", "return (sum(items, most) <= 7)"),
         ("number", "return sum(items, most) < 7", "return sum(items, most) < 8"),
@@ -156,9 +155,10 @@ def toy(tmp_path_factory):
         "src/regard/__init__.py": "",
         "src/regard/toy.py": "def larger(a, b):\n    if a > b:\n        return a\n    return b\n\n\ndef forever(a):\n"
         "    while a < 3:\n        a += 1\n    return a\n",
-        "tests/test_toy.py": "from regard.toy import forever, larger\n\n\ndef test_larger():\n"
-        "    assert larger(1, 2) == 2\n    assert larger(3, 2) == 3\n\n\ndef test_forever():\n"
-        "    assert forever(1) == 3\n\n\ndef test_wrong():\n    assert larger(1, 2) == 1\n",
+        "tests/test_toy.py": "import pytest\n\nfrom regard.toy import forever, larger\n\n\n"
+        "@pytest.fixture(scope='module')\ndef three():\n    return forever(2)\n\n\ndef test_larger():\n"
+        "    assert larger(1, 2) == 2\n    assert larger(3, 2) == 3\n\n\ndef test_forever(three):\n"
+        "    assert forever(1) == three == 3\n\n\ndef test_wrong():\n    assert larger(1, 2) == 1\n",
     }
     for name, text in files.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +175,7 @@ def test_a_toy_is_broken_and_left_as_it_was(toy, tmp_path, monkeypatch):
     tree = run.copy_tree(tmp_path / "tree", toy)
     tests = reached.reached([tree], ["tests/test_toy.py"], tmp_path / "kept.json")
     assert {test.name: sorted(test.functions) for test in tests} == {
-        "tests/test_toy.py::test_larger": ["toy.py:1"],
+        "tests/test_toy.py::test_larger": ["toy.py:1", "toy.py:7"],  # a fixture of the file may be any test's
         "tests/test_toy.py::test_forever": ["toy.py:7"],
     }
     assert json.loads((tmp_path / "kept.json").read_text())["tests/test_toy.py"]["mark"]

@@ -148,7 +148,11 @@ def test_read_one_step_later():
 def test_what_there_is():
     assert record().kinds == {"cross": 2, "encoder-self": 1, "decoder-self": 1}
     assert torch.equal(record().weights("cross", -2), torch.stack((ONE, TWO)))
-    assert record().weights().shape == (2, 4, 4)
+    assert torch.equal(record().weights(), torch.stack((TWO, TWO))), "the last layer's"
+    three = Record(
+        SOURCE, TARGET, tuple(Layer("cross", at, ONE.expand(5, 4, 4)) for at in range(3)), Aligner.default(3)
+    )
+    assert three.alignment().note == "layer 3, mean of all heads of 3 x 5 (not measured)"
 
 
 @pytest.mark.parametrize(

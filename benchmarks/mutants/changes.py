@@ -171,7 +171,6 @@ def _replacements(node: ast.AST) -> Iterator[tuple[str, str]]:
     elif isinstance(node, ast.BoolOp):
         yield "logic", _with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
     elif _is_negative(node):
-        yield "number", f"({ast.unparse(node.operand)})"  # type: ignore[attr-defined]
         yield "number", str(_other(-node.operand.value))  # type: ignore[attr-defined]
     elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.UAdd):
         yield "not", f"({ast.unparse(node.operand)})"

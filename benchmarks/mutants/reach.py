@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -58,6 +59,13 @@ def _share(path: str) -> None:
     places, starts = _taken()
     _of_file(path)["shared"] |= places
     _of_file(path)["starts"] |= starts
+
+
+def pytest_configure() -> None:
+    """A few of Hypothesis' examples run what many do, and watched they are slow."""
+    settings = import_module("hypothesis").settings
+    settings.register_profile("reach", max_examples=5)
+    settings.load_profile("reach")
 
 
 @pytest.hookimpl(hookwrapper=True)

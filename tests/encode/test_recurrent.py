@@ -8,7 +8,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from regard.encode.recurrent import Layer, RecurrentEncoder
 from regard.errors import ShapeError
 from regard.masks import flip, from_lengths
-from regard.types import Padded
+from regard.types import Padded, Widths
 
 CELLS = {"tanh": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
@@ -108,9 +108,34 @@ def test_a_row_of_padding_alone_is_silent():
     assert not memory.summary[1].any()
 
 
+@pytest.mark.parametrize("cell", CELLS)
+def test_recurrences_begin_orthogonal_and_biases_at_zero(cell):
+    """Each gate's own square; what is read comes in by a Xavier draw over all gates."""
+    network = Layer(31, 14, cell, "both").network
+    for name, weight in network.named_parameters():
+        if "weight_hh" in name:
+            for square in weight.split(7):
+                assert torch.allclose(square @ square.T, torch.eye(7), atol=1e-5)
+        elif "weight_ih" in name:
+            most = (6 / (31 + len(weight))) ** 0.5
+            assert 0.9 * most < weight.abs().max() <= most
+        elif cell != "lstm":
+            assert not weight.any()
+
+
 def test_an_lstm_begins_by_remembering():
-    layer = RecurrentEncoder(3, hidden=4, cell="lstm").layers[0].network
-    assert torch.equal(layer.bias_ih_l0 + layer.bias_hh_l0, torch.tensor([0.0] * 4 + [1.0] * 4 + [0.0] * 8))
+    layer = RecurrentEncoder(3, hidden=7, cell="lstm").layers[0].network
+    assert torch.equal(layer.bias_ih_l0 + layer.bias_hh_l0, torch.tensor([0.0] * 7 + [1.0] * 7 + [0.0] * 14))
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize(
+    ("direction", "layers", "keys", "summary"),
+    [("forward", 3, 10, 10), ("backward", 1, 10, 10), ("both", 2, 10, 5), ("bottom", 1, 20, 10), ("bottom", 3, 10, 10)],
+)
+def test_widths_are_told_before_anything_runs(cell, direction, layers, keys, summary):
+    encoder = RecurrentEncoder(3, hidden=10, layers=layers, cell=cell, direction=direction)
+    assert encoder.widths == Widths(keys, keys, summary, final=(10,) * layers, cells=cell == "lstm")
 
 
 def test_two_directions_cannot_share_an_odd_width():
