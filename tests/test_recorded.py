@@ -1,4 +1,4 @@
-"""Recorded results: every table has the command that makes it and says its state; arms begin alike where docs say so."""
+"""Recorded results: every table has its command and says its state; arms begin alike where the docs say so."""
 
 import re
 import shlex
