@@ -41,9 +41,10 @@ class Side:
 
     @property
     def environment(self) -> dict[str, str]:
-        """As many threads as the job says, whichever library counts them."""
+        """As many threads as the job says, whichever library counts them; our own side finds what we have found."""
         threads = str(self.job["threads"])
-        paths = os.pathsep.join(str(path) for path in (HERE, *self.paths))
+        found = os.environ.get("PYTHONPATH", "").split(os.pathsep) if self.python == sys.executable else []
+        paths = os.pathsep.join(str(path) for path in (HERE, *self.paths, *filter(None, found)))
         return os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
 
 

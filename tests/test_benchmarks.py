@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import runpy
 import subprocess
 import sys
@@ -265,6 +266,15 @@ def test_sizes_are_tried_in_a_process_that_ends_so_that_trials_are_no_memory_of_
 
 def test_one_size_is_not_tried():
     assert worker._fastest([7], lambda size: pytest.fail("tried")) == (7, {})
+
+
+def test_our_side_finds_the_modules_that_we_found_and_a_peer_does_not(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/some/where")
+    own = turns.Side("a", "b", {"threads": 3})
+    peer = turns.Side("a", "b", {"threads": 3}, "/another/python")
+    assert own.environment["PYTHONPATH"].split(os.pathsep) == [str(HOME), "/some/where"]
+    assert peer.environment["PYTHONPATH"] == str(HOME)
+    assert own.environment["OMP_NUM_THREADS"] == "3"
 
 
 def test_a_side_that_dies_is_told_by_name_with_its_last_words(tmp_path):
