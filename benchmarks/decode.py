@@ -6,9 +6,9 @@
     python benchmarks/decode.py --shapes transformer --engines torch,ctranslate2 --threads 1 --sentences 250
     python benchmarks/decode.py --quick
 
-Every engine runs the same weights in a process of its own, and they work in turn. Each first tries the batch sizes on a
-part of the sentences and keeps the fastest; peak memory counts these trials, so name one size (`--sizes 64`) where
-memory is what you want to know. "CTranslate2 itself" is its own translator on the folder that we exported,
+Every engine runs the same weights in a process of its own, and they work in turn. Before that each tries the batch
+sizes on a part of the sentences, in a process that ends, and keeps the fastest: peak memory is that of the size shown.
+`--sizes 64` tries nothing. "CTranslate2 itself" is its own translator on the folder that we exported,
 without a line of ours; 1x2 is one worker of two threads.
 """
 

@@ -12,7 +12,7 @@ from itertools import cycle
 from typing import Any
 
 import torch
-from worker import Job, Round, evenly, lines_of, serve, training, translating
+from worker import Job, Round, evenly, lines_of, of_pieces, serve, training, translating
 
 from regard.search import Options
 from regard.translator import Translator
@@ -31,8 +31,12 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
     text = setting.corpus(job["data"])
     tokenizer = setting.pieces(text)
     recipe = setting.SHAPES[job["shape"]].resolve()
-    stream = Batches(text.split("train"), tokenizer, tokenizer, tokens=job["tokens"])
-    chosen = evenly(list(stream), job["batches"], lambda batch: batch.target.data.shape[1])
+
+    def cut(tokens: int) -> list[Batch]:
+        epoch = list(Batches(text.split("train"), tokenizer, tokenizer, tokens=tokens))
+        return evenly(epoch, job["batches"], lambda batch: batch.target.data.shape[1])
+
+    chosen = of_pieces(job["pieces"], cut, _pieces)
     model = setting.build(job["shape"], len(tokenizer))
     learner = Learner(model, recipe.train(), cycle(chosen), bf16=job["bf16"])
 

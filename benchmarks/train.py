@@ -4,8 +4,9 @@
     python benchmarks/train.py --shapes rnn --threads 1 --data DIR --json train.json
     python benchmarks/train.py --quick
 
-Batches hold about 4,096 target pieces. A round goes through a few of them, taken evenly from the shortest sentences to
-the longest; each configuration is a process of its own, and they work in turn. Peak memory is that of the process.
+Batches hold 4,096 target pieces on average. A round goes through a few of them, taken evenly from the shortest
+sentences to the longest; each configuration is a process of its own, and they work in turn. Peak memory is that of the
+process.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Any
 from turns import Side, arguments, compared, in_turn, names, read, report
 from worker import Job
 
-# Positions of a batch, padding included: of both sides together, as Regard counts, and of the longer side, as others
-# do. Both are about 4,000 target pieces.
-FULL = {"tokens": 9_400, "longer": 4_300, "batches": 6}
-QUICK = {"tokens": 600, "longer": 300, "batches": 2}
+# Toolkits limit a batch by positions of both sides, of the longer one, or of the target alone, with padding or without:
+# so each moves its own limit until its batches hold as many target pieces as everybody's (`worker.of_pieces`).
+FULL = {"pieces": 4_096, "batches": 6}
+QUICK = {"pieces": 256, "batches": 2}
 SHOWN = ("parameters", "target pieces a batch", "real target positions")
 
 

@@ -2,8 +2,9 @@
 
     with a Side for each of them:  found = in_turn([ours, theirs], rounds=5)
 
-What disturbs the machine disturbs all sides of a comparison alike, and no side's memory is in another's. Used by
-`train.py`, `decode.py`, `latency.py` and `peers`.
+What disturbs the machine disturbs all sides of a comparison alike, and no side's memory is in another's. Batch sizes
+are tried in a process that ends before, so that no trial counts as memory of the work. Used by `train.py`, `decode.py`,
+`latency.py` and `peers`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from statistics import median, quantiles
@@ -40,9 +41,10 @@ class Side:
 
     @property
     def environment(self) -> dict[str, str]:
-        """As many threads as the job says, whichever library counts them."""
+        """As many threads as the job says, whichever library counts them; our own side finds what we have found."""
         threads = str(self.job["threads"])
-        paths = os.pathsep.join(str(path) for path in (HERE, *self.paths))
+        found = os.environ.get("PYTHONPATH", "").split(os.pathsep) if self.python == sys.executable else []
+        paths = os.pathsep.join(str(path) for path in (HERE, *self.paths, *filter(None, found)))
         return os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
 
 
@@ -80,7 +82,7 @@ def in_turn(sides: Sequence[Side], rounds: int, warm: int = 1) -> list[Measured]
     """Rounds to warm up that do not count, then `rounds` of each side in turn."""
     with ExitStack() as kept:
         processes, found = [], []
-        for side in sides:  # one gets ready after the other: batch sizes that are tried side by side tell nothing
+        for side in map(_settled, sides):  # one after the other: batch sizes that are tried side by side tell nothing
             processes.append(kept.enter_context(_Process(side)))
             found.append(Measured(side, processes[-1].heard()))
         for number in range(warm + rounds):
@@ -89,6 +91,15 @@ def in_turn(sides: Sequence[Side], rounds: int, warm: int = 1) -> list[Measured]
                 if number >= warm:
                     measured.rounds.append(answer)
     return found
+
+
+def _settled(side: Side) -> Side:
+    """The side with the batch size that it found fastest, where it was to try several."""
+    if side.job.get("work") != "decode" or len(side.job["sizes"]) == 1:
+        return side
+    with _Process(side) as process:
+        chosen = process.heard()
+    return replace(side, job={**side.job, "sizes": [chosen["batch"]], "tried": chosen["tried"]})
 
 
 class _Process:

@@ -26,6 +26,12 @@ Round = Callable[[], dict[str, Any]]
 Batch = TypeVar("Batch")
 
 TRIALS = 3  # of each batch size: a moment's disturbance must not choose
+# Shares dropped in training, on every side: of vectors and of what sublayers give; of attention weights, and inside
+# feed-forwards, nothing.
+DROPOUT = {"rnn": 0.3, "transformer": 0.1}
+ATTENTION_DROPOUT = 0.0
+NEAR = 0.01  # how far the target pieces of a batch may be from what was asked
+CUTS = 8  # at most, to come so near
 
 
 def serve(prepare: Callable[[Job], tuple[dict[str, Any], Round]], *packages: str) -> None:
@@ -72,6 +78,23 @@ def evenly(batches: Sequence[Batch], count: int, length: Callable[[Batch], int])
     return [ordered[(2 * place + 1) * len(ordered) // (2 * count)] for place in range(count)]
 
 
+def of_pieces(wanted: int, cut: Callable[[int], list[Batch]], count: Callable[[Batch], int]) -> list[Batch]:
+    """Batches with so many target pieces on average; `cut` makes them by a limit that every toolkit counts differently.
+
+    The limit is moved until they hold as many, or `CUTS` times; the nearest are taken.
+    """
+    limit, nearest, found = wanted, math.inf, list[Batch]()
+    for _ in range(CUTS):
+        batches = cut(limit)
+        mean = sum(map(count, batches)) / len(batches)
+        if abs(mean / wanted - 1) < nearest:
+            nearest, found = abs(mean / wanted - 1), batches
+        if nearest <= NEAR:
+            break
+        limit = max(1, round(limit * wanted / mean))
+    return found
+
+
 def training(model: Any, batches: int, real: int, positions: int) -> dict[str, Any]:
     """What is to be known of a training: real target pieces (the end is one, the start none) and all positions."""
     return {
@@ -82,7 +105,10 @@ def training(model: Any, batches: int, real: int, positions: int) -> dict[str, A
 
 
 def translating(job: Job, translate: Callable[[list[Any], int], list[Any]], lines: list[Any]) -> tuple[Job, Round]:
-    """Ready to translate: a line at a time, or all in batches of the size that is fastest on a part of them."""
+    """Ready to translate: a line at a time, or all in batches of the size that is fastest on a part of them.
+
+    Where one size is given nothing is tried, so that memory is that of the work alone (`turns.py`).
+    """
     if job["work"] == "latency":
         return {}, partial(_one_by_one, lines, lambda line: translate([line], 1))
     part = lines[:: max(1, len(lines) // job["trial"])]
@@ -99,6 +125,8 @@ def translating(job: Job, translate: Callable[[list[Any], int], list[Any]], line
 
 def _fastest(sizes: Sequence[int], work: Callable[[int], Any]) -> tuple[int, dict[int, float]]:
     """The batch size whose work takes the least time: all are tried in turn, again and again, and each has its best."""
+    if len(sizes) == 1:
+        return sizes[0], {}
     work(sizes[0])
     tried = dict.fromkeys(sizes, math.inf)
     for each in [*sizes] * TRIALS:

@@ -73,5 +73,14 @@ def fused(kernel_calls, monkeypatch):
     return kernel_calls
 
 
+@pytest.fixture
+def unchecked():
+    """For long loops over small tensors, whose values are compared: shapes and types are checked elsewhere."""
+    before = jaxtyping.config.jaxtyping_disable
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", before)
+
+
 def pytest_configure():
     torch.set_num_threads(1)

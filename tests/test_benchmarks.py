@@ -2,18 +2,23 @@
 
 import json
 import math
+import os
+import runpy
 import subprocess
 import sys
 import time
 import venv
 from argparse import Namespace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 import torch
 
+from regard.attend import Attention
 from regard.data.corpus import Corpus
+from regard.search import Options
 from regard.translator import Translator
 from small import RECIPE
 
@@ -31,7 +36,7 @@ import setting
 import train
 import turns
 import worker
-from peers import compare
+from peers import buckets, compare, opennmt
 from peers.environment import CONSTRAINTS, Peer
 
 HOME = Path(__file__).parents[1] / "benchmarks"
@@ -39,21 +44,27 @@ PAIRS = 97
 ASKED = {"alpha": None, "data": "folder", "quick": True, "batches": None, "sentences": 5, "model": None}
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = pytest.mark.usefixtures("one_thread", "unchecked")
 
 
-@pytest.fixture
-def tiny(tmp_path, monkeypatch):
-    """A setting of small shapes and made-up text, in a cache of its own."""
-    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(setting, "PIECES", 311)
-    monkeypatch.setattr(setting, "SHAPES", {"rnn": setting.Shape(str(RECIPE)), "transformer": SMALL_TRANSFORMER})
-    folder = tmp_path / "text"
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    """A folder of made-up text; what is prepared from it lies in a cache beside it, once for all tests."""
+    folder = tmp_path_factory.mktemp("benchmarks") / "text"
     folder.mkdir()
     corpora.write_text(folder, PAIRS)
     for language in ("de", "en"):
         (folder / f"test.{language}").write_text((folder / f"val.{language}").read_text())
-    return str(folder)
+    return folder
+
+
+@pytest.fixture
+def tiny(text, monkeypatch):
+    """A setting of small shapes and made-up text."""
+    monkeypatch.setenv("REGARD_CACHE", str(text.parent / "cache"))
+    monkeypatch.setattr(setting, "PIECES", 311)
+    monkeypatch.setattr(setting, "SHAPES", {"rnn": setting.Shape(str(RECIPE)), "transformer": SMALL_TRANSFORMER})
+    return str(text)
 
 
 SMALL_TRANSFORMER = setting.Shape(
@@ -85,14 +96,38 @@ def test_batches_are_taken_evenly_from_short_to_long():
     assert worker.evenly(lengths, 99, lambda length: length) == sorted(lengths)
 
 
+def limited(limit, size):
+    """Sentences of 2 to 19 pieces, five of each, side by side in batches of at most `limit` by somebody's counting."""
+    batches = [[]]
+    for length in sorted(list(range(2, 20)) * 5):
+        if size([*batches[-1], length]) > limit and batches[-1]:
+            batches.append([])
+        batches[-1].append(length)
+    return batches
+
+
+@pytest.mark.parametrize(
+    "size", [sum, lambda batch: 2 * len(batch) * max(batch), lambda batch: len(batch) * (max(batch) + 3)]
+)
+def test_batches_hold_as_many_target_pieces_whatever_a_limit_counts(size):
+    found = worker.of_pieces(101, lambda limit: limited(limit, size), sum)
+    assert sum(map(sum, found)) / len(found) == pytest.approx(101, rel=0.1)
+    assert sum(map(sum, limited(101, size))) / len(limited(101, size)) < 96  # as many as the limit would be fewer
+
+
+def test_of_batches_that_never_hold_as_many_the_nearest_are_taken():
+    limits = iter([[3], [13], [5], [90], *([[1]] * 99)])
+    assert worker.of_pieces(11, lambda _: next(limits), lambda pieces: pieces) == [13]
+
+
 @pytest.mark.parametrize("shape", ["rnn", "transformer"])
 def test_a_round_of_training_counts_the_pieces_that_are_predicted(tiny, shape):
-    job = {**train.job(shape, 1, asked(data=tiny)), "tokens": 211, "batches": 3}
+    job = {**train.job(shape, 1, asked(data=tiny)), "pieces": 97, "batches": 3}
     about, work = ours.prepare(job)
     text = setting.corpus(tiny)
     tokenizer = setting.pieces(text)
     done = work()["done"]
-    assert about["target pieces a batch"] == round(done / 3)
+    assert about["target pieces a batch"] == round(done / 3) == pytest.approx(97, rel=0.1)
     assert 0 < about["real target positions"] <= 1
     assert work()["done"] == done  # every round is the same work
     every = sum(len(ids) + 1 for ids in tokenizer.encode_ids(text.split("train")["target"]))
@@ -103,7 +138,7 @@ def test_training_moves_the_weights(tiny, monkeypatch):
     seen = []
     build = setting.build
     monkeypatch.setattr(setting, "build", lambda *given: seen.append(build(*given)) or seen[-1])
-    _, work = ours.prepare({**train.job("rnn", 1, asked(data=tiny)), "tokens": 211})
+    _, work = ours.prepare({**train.job("rnn", 1, asked(data=tiny)), "pieces": 97})
     before = [each.clone() for each in seen[0].parameters()]
     work()
     assert not any(torch.equal(*pair) for pair in zip(before, seen[0].parameters(), strict=True))
@@ -132,15 +167,16 @@ def test_single_sentences_are_timed_one_by_one(tiny):
     assert min(done["times"]) > 0
 
 
-@pytest.mark.parametrize("uneven", [[], ["--uneven"]], ids=["as it ends", "uneven"])
-@pytest.mark.parametrize("shape", ["rnn", "transformer"])
+@pytest.mark.parametrize(("shape", "uneven"), [("rnn", []), ("transformer", ["--uneven"])])
 def test_refilled_and_batch_after_batch_write_the_same(tiny, shape, uneven, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(refill, "MOST", 17)
+    monkeypatch.setattr(refill, "Options", partial(Options, max_length=17))  # untrained, it does not end by itself
     given = ["--model", str(setting.untrained(shape, tiny)), "--data", tiny, "--tokens", "64", "--beams", "2"]
-    figures = ["--rounds", "1", "--sentences", "12", "--json", str(tmp_path / "refill.json")]
+    figures = ["--rounds", "1", "--sentences", "7", "--json", str(tmp_path / "refill.json")]
     monkeypatch.setattr(sys, "argv", ["refill.py", *given, *figures, *uneven])
     refill.main()
     (row,) = json.loads((tmp_path / "refill.json").read_text())
-    assert row["same"] == row["of"] == (4 if uneven else 12)
+    assert row["same"] == row["of"] == (3 if uneven else 7)
     assert "| 64 | 2 |" in capsys.readouterr().out
 
 
@@ -208,6 +244,39 @@ def test_sides_work_in_turn_and_the_first_round_does_not_count(tmp_path, capsys)
     assert "| 0.50 | 0.50 |" in capsys.readouterr().out
 
 
+TRIES = """
+from worker import serve
+
+def prepare(job):
+    held = bytearray(300 * 2**20 * (len(job["sizes"]) > 1))
+    held[::4096] = bytes(len(held[::4096]))
+    return {"batch": job["sizes"][-1], "tried": {}, "sizes": job["sizes"]}, lambda: {"done": 1, "held": len(held)}
+
+serve(prepare)
+"""
+
+
+def test_sizes_are_tried_in_a_process_that_ends_so_that_trials_are_no_memory_of_the_work(tmp_path):
+    (tmp_path / "tries.py").write_text(TRIES)
+    side = turns.Side("a", "tries", {"work": "decode", "threads": 1, "sizes": [3, 7, 5]}, paths=(tmp_path,))
+    (found,) = turns.in_turn([side], 1)
+    assert found.about["sizes"] == [5]
+    assert found.peak < 300
+
+
+def test_one_size_is_not_tried():
+    assert worker._fastest([7], lambda size: pytest.fail("tried")) == (7, {})
+
+
+def test_our_side_finds_the_modules_that_we_found_and_a_peer_does_not(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/some/where")
+    own = turns.Side("a", "b", {"threads": 3})
+    peer = turns.Side("a", "b", {"threads": 3}, "/another/python")
+    assert own.environment["PYTHONPATH"].split(os.pathsep) == [str(HOME), "/some/where"]
+    assert peer.environment["PYTHONPATH"] == str(HOME)
+    assert own.environment["OMP_NUM_THREADS"] == "3"
+
+
 def test_a_side_that_dies_is_told_by_name_with_its_last_words(tmp_path):
     with pytest.raises(SystemExit, match="(?s)b ended with 1.*StopIteration"):
         turns.in_turn([echo(tmp_path, "a", [1, 1]), echo(tmp_path, "b", [1])], 1)
@@ -271,9 +340,8 @@ def test_growth_by_length_and_beam(monkeypatch, capsys, tmp_path):
     lengths = found["length"][1]["transformer, update"]
     assert lengths.peak[0] < lengths.peak[1]  # more pieces, more memory
     assert "power" in capsys.readouterr().out
-    for name in ("scale.png", "scale.svg"):
-        scale.draw(found, tmp_path / name)
-        assert (tmp_path / name).stat().st_size > 5_000
+    scale.draw(found, tmp_path / "scale.svg")
+    assert (tmp_path / "scale.svg").stat().st_size > 5_000
 
 
 def test_growth_goes_on_from_the_axes_that_a_file_has(tmp_path, monkeypatch, capsys):
@@ -287,7 +355,7 @@ def test_growth_goes_on_from_the_axes_that_a_file_has(tmp_path, monkeypatch, cap
     found = scale.kept(tmp_path / "found.json")
     assert {axis: sizes for axis, (sizes, _) in found.items()} == {"length": [3, 5], "beam": [1, 2]}
     assert scale.kept(None) == {}
-    assert (tmp_path / "found.png").is_file()
+    assert (tmp_path / "found.png").stat().st_size > 5_000
 
 
 def test_a_corpus_is_taken_in_by_a_process_of_its_own(tmp_path):
@@ -336,6 +404,26 @@ def test_every_peer_says_how_it_is_installed_and_what_it_can_do():
         assert peer.module == f"peers.{name}"
         assert peer.works and {work for work, _ in peer.works} <= set(compare.WORKS)
         assert not any(package.startswith("torch=") for package in peer.packages)  # constraints.txt says which
+
+
+def test_everybody_drops_the_same_shares():
+    """What worker.py tells the peers is what our recipes have; inside a feed-forward nothing is dropped."""
+    for shape, share in worker.DROPOUT.items():
+        built = setting.build(shape, 401)
+        looks = {each for each in built.modules() if isinstance(each, Attention)}
+        others = {each for each in built.modules() if hasattr(each, "dropout")} - looks
+        assert {each.dropout for each in others} - {0.0} == {share}  # one recurrent layer has nothing to drop
+        assert {each.dropout for each in looks} == {worker.ATTENTION_DROPOUT}
+    assert opennmt.SHAPES["transformer"]["attention_dropout"] == worker.ATTENTION_DROPOUT
+    feed = torch.nn.Module()
+    feed.dropout_1, feed.dropout_2 = torch.nn.Dropout(0.1), torch.nn.Dropout(0.1)
+    buckets.dropped_as_ours(feed)
+    assert (feed.dropout_1.p, feed.dropout_2.p) == (0.0, 0.1)
+
+
+def test_the_recurrent_shape_is_decoded_by_every_toolkit_that_has_one():
+    able = {name for name in compare.PEERS if ("decode", "rnn") in compare.import_module(f"peers.{name}").PEER.works}
+    assert able == {"opennmt", "eole", "joeynmt"}
 
 
 def test_an_environment_is_made_once_and_under_our_constraints(tmp_path, monkeypatch):
@@ -418,11 +506,14 @@ def test_a_process_is_timed_to_its_first_line(capsys):
 
 
 @pytest.mark.parametrize("name", ["train.py", "decode.py", "latency.py", "scale.py", "peers"])
-def test_every_command_has_help_with_examples(name):
-    done = subprocess.run(
-        [sys.executable, str(HOME / name), "--help"], capture_output=True, text=True, check=True, cwd=HOME.parent
-    )
-    assert f"python benchmarks/{name}" in done.stdout and "--quick" in done.stdout and "--json" in done.stdout
+def test_every_command_has_help_with_examples(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    monkeypatch.setattr(sys, "path", [*sys.path])  # which peers/__main__.py changes
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(HOME / name), run_name="__main__")
+    told = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert f"python benchmarks/{name}" in told and "--quick" in told and "--json" in told
 
 
 @pytest.mark.parametrize("trained", [False, True])

@@ -13,7 +13,7 @@ import flatness
 import lookup
 import reversal
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = pytest.mark.usefixtures("one_thread", "unchecked")
 
 
 def test_the_answer_of_a_lookup_is_the_class_of_the_named_slot():

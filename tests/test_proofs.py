@@ -20,7 +20,7 @@ import reversal
 TINY = ("embed.width=32", "encode.hidden=64", "predict.hidden=64", "predict.embed.width=32")
 
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = pytest.mark.usefixtures("one_thread", "unchecked")
 
 
 def surprise(name, recipe, steps, *settings, size=1500, **languages):

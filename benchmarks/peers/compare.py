@@ -6,7 +6,8 @@
     python benchmarks/peers opennmt --quick
 
 A peer is installed from the package index into an environment of its own, once (some 1 GB, below the cache folder).
-All get the same text, cut into the same pieces, the same shapes and batch sizes; models that translate are untrained
+All get the same text, cut into the same pieces, the same shapes, as many target pieces a batch, and the same dropout
+(worker.py), none of it on attention weights or inside feed-forwards; models that translate are untrained
 and write 15 pieces a sentence. `--model` gives our side a trained one of the shape, which writes as many, and a
 shortlist. What is needed to make a peer run is in its module.
 """

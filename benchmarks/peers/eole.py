@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from worker import Job, Round, lines_of, serve, translating
+from worker import ATTENTION_DROPOUT, DROPOUT, Job, Round, lines_of, serve, translating
 
 from peers.buckets import trained
 from peers.environment import Peer
@@ -39,7 +39,6 @@ SHAPES: dict[str, dict[str, Any]] = {
         "embeddings": {"word_vec_size": 256, "position_encoding_type": "SinusoidalInterleaved"},
     },
 }
-DROPOUT = {"rnn": 0.3, "transformer": 0.1}
 
 
 def context_of(job: Job, folder: str) -> tuple[Any, Any]:
@@ -60,9 +59,9 @@ def context_of(job: Job, folder: str) -> tuple[Any, Any]:
         seed=1,
         model=SHAPES[job["shape"]],
         training={
-            **{"batch_type": "tokens", "batch_size": job.get("longer", 1), "normalization": "tokens"},
+            **{"batch_type": "tokens", "batch_size": 1, "normalization": "tokens"},
             **{"optim": "adam", "learning_rate": 0.001, "max_grad_norm": 1, "label_smoothing": 0.1, "num_workers": 0},
-            **{"dropout": [DROPOUT[job["shape"]]], "attention_dropout": [0.1]},
+            **{"dropout": [DROPOUT[job["shape"]]], "attention_dropout": [ATTENTION_DROPOUT]},
             "compute_dtype": "bf16" if job.get("bf16") else "fp32",
             **{"bucket_size": len(lines_of(words / "train.source", None)), "model_path": folder},
         },
@@ -82,7 +81,11 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
     from eole.utils.optimizers import Optimizer
 
     context, model = context_of(job, "unused")
-    rows = build_dynamic_dataset_iter(context.config, context.transforms, context.vocabs, task=CorpusTask.TRAIN)
+
+    def rows(limit: int) -> Any:
+        context.config.training.update(batch_size=limit)
+        return build_dynamic_dataset_iter(context.config, context.transforms, context.vocabs, task=CorpusTask.TRAIN)
+
     optimiser = Optimizer.from_config(model, context.config)
     return trained(build_trainer(context.config, -1, model, context.vocabs, optimiser), model, rows, job)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from worker import Job, Round, evenly, lines_of, serve, training, translating
+from worker import ATTENTION_DROPOUT, DROPOUT, Job, Round, evenly, lines_of, of_pieces, serve, training, translating
 
 from peers.environment import Peer
 
@@ -27,18 +27,22 @@ SHAPES: dict[str, dict[str, Any]] = {
     "rnn": {
         "encoder": {
             **{"type": "recurrent", "rnn_type": "gru", "hidden_size": 256, "bidirectional": True, "num_layers": 1},
-            "embeddings": {"embedding_dim": 256, "dropout": 0.3},
+            "embeddings": {"embedding_dim": 256, "dropout": DROPOUT["rnn"]},
         },
         "decoder": {
             **{"type": "recurrent", "rnn_type": "gru", "hidden_size": 512, "num_layers": 1, "attention": "bahdanau"},
-            **{"init_hidden": "bridge", "input_feeding": True, "hidden_dropout": 0.3},
-            "embeddings": {"embedding_dim": 256, "dropout": 0.3},
+            **{"init_hidden": "bridge", "input_feeding": True, "hidden_dropout": DROPOUT["rnn"]},
+            "embeddings": {"embedding_dim": 256, "dropout": DROPOUT["rnn"]},
         },
     },
     "transformer": {
         **{"tied_embeddings": True, "tied_softmax": True},
         **{
-            side: {**TRANSFORMER, "dropout": 0.1, "embeddings": {"embedding_dim": 256, "scale": True, "dropout": 0.1}}
+            side: {
+                **TRANSFORMER,
+                "dropout": DROPOUT["transformer"],
+                "embeddings": {"embedding_dim": 256, "scale": True, "dropout": DROPOUT["transformer"]},
+            }
             for side in ("encoder", "decoder")
         },
     },
@@ -58,7 +62,7 @@ def settings(job: Job, folder: str) -> dict[str, Any]:
         "training": {
             **{"optimizer": "adam", "learning_rate": 0.001, "clip_grad_norm": 1.0, "label_smoothing": 0.1},
             "scheduling": "exponential",  # it wants one; this one moves once an epoch
-            **{"batch_type": "token", "batch_size": job.get("longer", 1), "normalization": "tokens"},
+            **{"batch_type": "token", "batch_size": 1, "normalization": "tokens"},
         },
         "testing": {},
         "model": SHAPES[job["shape"]],
@@ -81,6 +85,17 @@ def opened(job: Job, folder: str = "unused") -> tuple[Any, Any, Any]:
     return args, model, text
 
 
+def dropped_as_ours(model: Any) -> None:
+    """Of a Transformer it drops attention weights and numbers inside the feed-forward too, which Regard does not."""
+    from joeynmt.transformer_layers import MultiHeadedAttention, PositionwiseFeedForward
+
+    for module in model.modules():
+        if isinstance(module, MultiHeadedAttention):
+            module.dropout.p = ATTENTION_DROPOUT
+        elif isinstance(module, PositionwiseFeedForward):
+            module.pwff_layer[2].p = 0.0  # matrix, activation, this, matrix, dropout
+
+
 def train(job: Job) -> tuple[dict[str, Any], Round]:
     """Its steps on a few of its batches, which stand for the whole epoch; it does not sort by length, and pads more."""
     import torch
@@ -92,15 +107,20 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
     manager = TrainManager(
         0, model, args.model_dir, args.device, autocast=args.autocast, train_args=args.train, dev_args=args.test
     )
-    rows = text.make_iter(
-        batch_size=args.train.batch_size,
-        batch_type=args.train.batch_type,
-        shuffle=True,
-        pad_index=model.pad_index,
-        eos_index=model.eos_index,
-    )
-    epoch = list(islice(rows, None))  # of its own accord it does not say how many there are, and fails when asked
-    chosen = evenly(epoch, job["batches"], lambda batch: batch.trg.shape[1])
+    dropped_as_ours(model)
+
+    def cut(limit: int) -> list[Any]:
+        rows = text.make_iter(
+            batch_size=limit,
+            batch_type=args.train.batch_type,
+            shuffle=True,
+            pad_index=model.pad_index,
+            eos_index=model.eos_index,
+        )
+        epoch = list(islice(rows, None))  # of its own accord it does not say how many there are, and fails when asked
+        return evenly(epoch, job["batches"], lambda batch: batch.trg.shape[1])
+
+    chosen = of_pieces(job["pieces"], cut, lambda batch: int(batch.ntokens))
     real = sum(int(batch.ntokens) for batch in chosen)
 
     def work() -> dict[str, Any]:

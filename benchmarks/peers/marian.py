@@ -10,7 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from worker import Job, Round, evenly, lines_of, serve, training, translating
+from worker import (
+    ATTENTION_DROPOUT,
+    DROPOUT,
+    Job,
+    Round,
+    evenly,
+    lines_of,
+    of_pieces,
+    serve,
+    training,
+    translating,
+)
 
 from peers.environment import Peer
 
@@ -52,8 +63,8 @@ def model_of(job: Job) -> Any:
         vocab_size=size,
         d_model=256,
         **sides,
-        dropout=0.1,
-        attention_dropout=0.1,
+        dropout=DROPOUT["transformer"],
+        attention_dropout=ATTENTION_DROPOUT,
         activation_function="relu",
         scale_embedding=True,
         max_position_embeddings=512,
@@ -84,9 +95,16 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
 
     model = model_of(job).train()
     pairs = list(zip(read(job, "train.source"), read(job, "train.target"), strict=True))
-    chosen = evenly(list(batches(pairs, job["tokens"])), job["batches"], lambda batch: len(batch[-1][1]))
+
+    def cut(tokens: int) -> list[list[Pair]]:
+        return evenly(list(batches(pairs, tokens)), job["batches"], lambda batch: len(batch[-1][1]))
+
+    def pieces(batch: list[Pair]) -> int:
+        return sum(len(target) for _, target in batch)
+
+    chosen = of_pieces(job["pieces"], cut, pieces)
     tensors = [tuple(padded([pair[side] for pair in batch]) for side in (0, 1)) for batch in chosen]
-    real = sum(len(target) for batch in chosen for _, target in batch)
+    real = sum(map(pieces, chosen))
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
 
     def work() -> dict[str, Any]:

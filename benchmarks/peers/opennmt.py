@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from worker import Job, Round, lines_of, serve, translating
+from worker import ATTENTION_DROPOUT, DROPOUT, Job, Round, lines_of, serve, translating
 
 from peers.buckets import trained
 from peers.environment import Peer
@@ -27,11 +27,12 @@ PEER = Peer(
 SHAPES = {
     "rnn": {
         **{"encoder_type": "brnn", "decoder_type": "rnn", "rnn_type": "GRU", "layers": 1, "hidden_size": 512},
-        **{"word_vec_size": 256, "global_attention": "mlp", "input_feed": 1, "bridge": True, "dropout": 0.3},
+        **{"word_vec_size": 256, "global_attention": "mlp", "input_feed": 1, "bridge": True, "dropout": DROPOUT["rnn"]},
     },
     "transformer": {
         **{"encoder_type": "transformer", "decoder_type": "transformer", "layers": 3, "heads": 8, "hidden_size": 256},
-        **{"word_vec_size": 256, "transformer_ff": 1024, "dropout": 0.1, "attention_dropout": 0.1},
+        **{"word_vec_size": 256, "transformer_ff": 1024},
+        **{"dropout": DROPOUT["transformer"], "attention_dropout": ATTENTION_DROPOUT},
         **{"position_encoding": True, "share_embeddings": True, "share_decoder_embeddings": True},
         **{"param_init": 0, "param_init_glorot": True},
     },
@@ -64,7 +65,7 @@ def model_of(job: Job) -> tuple[Namespace, Any, Any, Any]:
     text = {"train": {"path_src": str(words / "train.source"), "path_tgt": str(words / "train.target")}}
     asked = {
         **{"data": json.dumps(text), "src_vocab": words / "vocabulary", "src_vocab_size": 10**6, "share_vocab": True},
-        **{"batch_type": "tokens", "batch_size": job.get("longer", 1), "normalization": "tokens", "num_workers": 0},
+        **{"batch_type": "tokens", "batch_size": 1, "normalization": "tokens", "num_workers": 0},
         **{"optim": "adam", "learning_rate": 0.001, "max_grad_norm": 1, "label_smoothing": 0.1},
         **{"bucket_size": len(lines_of(words / "train.source", None)), "report_every": 10**6, "save_model": "unused"},
     }
@@ -85,7 +86,11 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
     from onmt.utils.optimizers import Optimizer
 
     opt, vocabularies, transforms, model = model_of(job)
-    rows = build_dynamic_dataset_iter(opt, transforms, vocabularies)
+
+    def rows(limit: int) -> Any:
+        opt.batch_size = limit
+        return build_dynamic_dataset_iter(opt, transforms, vocabularies)
+
     trainer = build_trainer(opt, -1, model, vocabularies, Optimizer.from_opt(model, opt))
     about, work = trained(trainer, model, rows, job)
 

@@ -1,9 +1,9 @@
 """Keeping the memory that large tensors lay in: the system need not clear it again for the next ones.
 
 By default the C library gives every large block back when it is freed, and the next of that size is made of fresh
-pages, each of which the system fills with zeros when it is first touched: 4 to 6 % of a training (docs/speed.md). Told
-to keep them, it uses them again. What lies there changes from step to step anyway, so the most that is held at once
-hardly grows.
+pages, each of which the system fills with zeros when it is first touched: 4 to 6 % of a training (benchmarks/LOG.md).
+Told to keep them, it uses them again. What lies there changes from step to step anyway, so the most that is held at
+once hardly grows.
 """
 
 from __future__ import annotations

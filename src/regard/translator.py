@@ -158,7 +158,7 @@ class Translator:
         Lines of like length are searched for together, at most `tokens` padded positions at a time: 4,096, greedily
         twice as many. With `refill` the next ones enter as soon as half of the places are free: faster for long sources
         whose outputs may be of any length, slower for translations, which end about when others of their length do
-        (docs/speed.md).
+        (benchmarks/LOG.md).
         """
         options = self._settled(options or Options())
         tokens = tokens or TOKENS * (2 if options.beam == 1 else 1)

@@ -39,7 +39,7 @@ class Tokens(nn.Module):
         self.table = nn.Embedding(size, width, padding_idx=0)
         self.factor = math.sqrt(width) if scale else 1.0
         # With a tenth of deviation 1, recurrent states say little of the word just read, and on a large vocabulary a
-        # model needs about twice the updates before its attention finds it (docs/proofs.md).
+        # model needs about twice the updates before its attention finds it (benchmarks/LOG.md).
         nn.init.normal_(self.table.weight, std=deviation / self.factor)
         self.table.weight.data[0] = 0
         self.position = None if position is None else position(width)

@@ -51,7 +51,7 @@ class Luong(RecurrentDecoder):
         looks: Attends = required(attend, "luong")(hidden, memory.keys, memory.values)
         self.attend = looks
         self.join = nn.Linear(looks.width + hidden, hidden, bias=False)
-        # States of an LSTM are small at first, and a join that makes them smaller still learns late (docs/proofs.md).
+        # States of an LSTM are small at first, and a join that makes them smaller learns late (benchmarks/LOG.md).
         nn.init.xavier_uniform_(self.join.weight, nn.init.calculate_gain("tanh"))
         self.bridge = first_state(bridge, memory, self.cells)
         self.readout = readout(hidden, self.embed)
