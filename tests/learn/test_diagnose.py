@@ -60,16 +60,46 @@ def test_a_layer_inside_of_a_part_is_named_with_the_part():
 
 
 def test_infinities_that_are_asked_for_are_no_fault(monkeypatch):
-    """A mask of minus infinity is put in on purpose, and a softmax makes zeros of it."""
+    """A mask of minus infinity is put in on purpose, and a softmax makes zeros of it: the fault comes later."""
 
     def masked(self, query, keys):
         scores = query @ keys.mT
-        hidden = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(3), -math.inf)
-        return torch.softmax(hidden, -1) + (query.sum(-1, keepdim=True) - 9).log()
+        return torch.softmax(scores.masked_fill(scores > scores.mean(), -math.inf), -1)
 
     monkeypatch.setattr(Dot, "forward", masked)
-    found = failure(["attend.score=dot"]).message
-    assert "was made by predict.attend.score" in found
+    built = model(["attend.score=dot"])
+    built.predict.join.forward = lambda rows: rows[:, :8].sub(9).log()
+    found = origin(built, lambda: sequence_loss(built, batch()).total)
+    assert found == "The first such number was made by predict.join (in the predict 'luong')."
+
+
+class Steep(torch.autograd.Function):
+    """A function whose gradient is no number."""
+
+    @staticmethod
+    def forward(context, query, keys):
+        context.shapes = query.shape, keys.shape
+        return query @ keys.mT
+
+    @staticmethod
+    def backward(context, upstream):
+        return tuple(torch.full(shape, math.nan) for shape in context.shapes)
+
+
+def test_what_a_function_of_ones_own_sends_back_is_not_laid_on_who_gets_it(monkeypatch):
+    monkeypatch.setattr(Dot, "forward", lambda self, query, keys: Steep.apply(query, keys))
+    assert "sent back by predict.attend (the attend 'attention')." in failure(["attend.score=dot"]).message
+
+
+class Log(torch.nn.Module):
+    def forward(self, rows):
+        return rows.log()
+
+
+def test_of_two_parts_that_fail_the_first_is_named():
+    both = torch.nn.ModuleDict({"one": Log(), "other": Log()})
+    rows = -torch.ones(3, requires_grad=True)
+    assert origin(both, lambda: (both["one"](rows) + both["other"](rows)).sum()).endswith("made by one.")
 
 
 def test_weights_that_are_not_finite_are_told_as_such():
