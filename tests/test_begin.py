@@ -1,5 +1,6 @@
 """How weights begin: ranges, what is orthogonal, what is zero; and attention that begins exactly uniform."""
 
+import pytest
 import torch
 
 from regard.recipe import resolve
@@ -23,6 +24,16 @@ def test_uniform_draws_every_weight_within_its_reach():
         "an even draw deviates by reach / sqrt 3"
     )
     assert drawn.mean().abs() < 0.001
+
+
+@pytest.mark.parametrize("name", ["luong-paper", "luong-local-m-paper", "luong-local-p-paper"])
+def test_luongs_paper_draws_the_matrix_of_its_score_itself(name):
+    """What multiplies keys is drawn between -0.1 and 0.1, and not 1 / sqrt D of that."""
+    sizes = ("embed.width=11", "encode.hidden=101", "predict.hidden=101", "predict.embed.width=11")
+    score = built(name, *sizes, "encode.layers=1", "predict.layers=1").predict.attend.score
+    matrix = score.prepare(torch.eye(101).unsqueeze(0)).detach()
+    assert matrix.abs().max() <= 0.1
+    assert abs(float(matrix.std()) / (0.1 / 3**0.5) - 1) < 0.02
 
 
 def test_bahdanau_begins_with_uniform_attention():

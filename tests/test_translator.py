@@ -303,3 +303,13 @@ def test_an_output_without_a_word_aligns_with_its_end_alone(tokenizers):
     assert found.alignment.target == (END,)
     assert found.alignment.links() == []
     assert found.alignment.matrix.sum() == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_model_that_writes_no_text_is_refused(tmp_path):
+    """Whatever opens a folder goes this way: translate, align, show, evaluate and every export."""
+    save(model(overrides("predict", "label")), tmp_path / "label")
+    save(model(overrides("encode", "grid"), source=3), tmp_path / "images")
+    with pytest.raises(UsageError, match="expected a model that reads text and writes text; .* the part 'label'"):
+        Translator.load(tmp_path / "label")
+    with pytest.raises(UsageError, match="expected a model that reads text and writes text; the part 'grid'"):
+        Translator.load(tmp_path / "images")

@@ -63,6 +63,7 @@ class Problem:
     key: str  # the full key, as in encode.layers
     message: str
     advice: str | None = None
+    part: str | None = None  # the kind and name of a part that is not registered, where that is the mistake
 
     def __str__(self) -> str:
         tail = f"\n    {self.advice}" if self.advice else ""

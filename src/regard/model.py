@@ -13,9 +13,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 
-from regard.errors import ModelError, RegardError, ShapeError
+from regard.errors import ModelError, RecipeError, RegardError, ShapeError, UsageError
 from regard.recipe import Recipe, resolve, write
-from regard.registry import Maker, part
+from regard.registry import Maker, find, names, part
 from regard.types import Batch, Grid, Labelled, Memory, Padded, State, Stepped, Taught
 
 OURS = ("recipe.toml", "weights.safetensors")
@@ -95,6 +95,23 @@ def parameters(model: Model) -> int:
     return sum(weight.numel() for weight in model.parameters())
 
 
+def check_text(recipe: Recipe, named: str | Path) -> None:
+    """Refuse a recipe whose model does not turn text into text: nothing trains or uses others yet."""
+    encode, predict = (recipe.model.settings[stage] for stage in ("encode", "predict"))
+    writers = [name for name, cls in names("predict").items() if hasattr(cls, "teach")]
+    if predict.name not in writers:
+        made = f"its task is {recipe.about.task}, and the part '{predict.name}' in [predict] writes no text"
+    elif getattr(find("encode", encode.name), "sees_images", False):
+        made = f"the part '{encode.name}' in [encode] reads images"
+    else:
+        return
+    raise UsageError(
+        f"{named}: expected a model that reads text and writes text; {made}.",
+        hint="Only such models can be trained, compared, used and exported so far. "
+        f"Name a recipe of the task translate (`regard systems`), or a part that writes: {', '.join(writers)}.",
+    )
+
+
 def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = None) -> None:
     """Write the model folder: recipe and weights, and further text files by name (tokenizers, scores, card).
 
@@ -161,6 +178,21 @@ def _old(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.old")
 
 
+def recipe_of(folder: Path) -> Recipe:
+    """The recipe of a model folder; parts of somebody's own must be registered before."""
+    try:
+        return resolve(folder / "recipe.toml")
+    except RecipeError as error:
+        missing = [problem.part for problem in error.problems if problem.part]
+        if not missing:
+            raise
+        raise ModelError(
+            f"{folder} needs parts that are not registered: {', '.join(dict.fromkeys(missing))}.",
+            hint="Name the file that registers them before the command, as in regard --parts FILE.py translate ... "
+            "(in Python: regard.registry.load_file). The head of its recipe.toml names the file it was trained with.",
+        ) from error
+
+
 def load(folder: str | Path) -> Model:
     """The model in a folder, ready for use (not in training mode)."""
     folder = Path(folder)
@@ -178,7 +210,7 @@ def load(folder: str | Path) -> Model:
             sizes = file.metadata() or {}
         if not {"source", "target"} <= sizes.keys():
             raise ModelError(f"{weights} does not say the sizes of its vocabularies: it was not written by Regard.")
-        model: Model = resolve(folder / "recipe.toml").build(int(sizes["source"]), int(sizes["target"]))
+        model: Model = recipe_of(folder).build(int(sizes["source"]), int(sizes["target"]))
         load_model(model, weights)
     except RegardError:
         raise

@@ -73,7 +73,14 @@ class Maker:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, *given: Any) -> Any:
-        return find(self.kind, self.name)(*given, **self.settings)
+        cls = find(self.kind, self.name)
+        try:
+            return cls(*given, **self.settings)
+        except Exception as error:
+            if isinstance(error, RegardError) or not is_own(cls):
+                raise
+            told = f"the {self.kind} '{self.name}' of {file_of(cls)} could not be built"
+            raise UsageError(f"{told}: {type(error).__name__}: {error}") from error
 
 
 def maker(kind: str, name: str, /, **settings: Any) -> Maker:
@@ -205,6 +212,42 @@ def find(kind: str, name: str) -> type:
     if name not in known:
         raise UnknownName(kind, name, known)
     return known[name]
+
+
+def named(cls: type) -> tuple[str, str] | None:
+    """The kind and the name that a class is registered under, if it is a part."""
+    return next(((kind, name) for kind, known in _parts.items() for name, each in known.items() if each is cls), None)
+
+
+def described(whole: Any, place: str) -> str:
+    """What stands at a place of a model, as in predict.attend.choice: the part that it is, or is inside of."""
+    steps = place.split(".")
+    for end in range(len(steps), 0, -1):
+        found = named(type(whole.get_submodule(".".join(steps[:end]))))
+        if found is not None:
+            return f"{place} ({'' if end == len(steps) else 'in '}the {found[0]} '{found[1]}')"
+    return place
+
+
+def own_parts(made: Maker) -> dict[str, str]:
+    """The parts that a maker needs and that do not come with Regard: what each is -> the file it is registered in."""
+    cls = find(made.kind, made.name)
+    found = {f"the {made.kind} '{made.name}'": file_of(cls)} if is_own(cls) else {}
+    for value in made.settings.values():
+        if isinstance(value, Maker):
+            found |= own_parts(value)
+    return found
+
+
+def is_own(cls: type) -> bool:
+    """Is a part somebody's own, and not one of Regard's?"""
+    return cls.__module__.split(".")[0] != "regard"
+
+
+def file_of(cls: type) -> str:
+    """The file in which a class is written, without its folders; where it has none, its module."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return Path(file).name if file else cls.__module__
 
 
 def build(kind: str, name: str, /, **arguments: Any) -> Any:

@@ -46,6 +46,36 @@ def test_a_step_of_adam_moves_a_general_score_with_the_root_of_the_width():
     assert moved == pytest.approx([0.01 * 4, 0.01 * 32], rel=1e-3)
 
 
+def test_general_may_keep_w_itself():
+    score = General(2, 2, scaled=False)
+    score.project.weight.data = torch.tensor([[0.0, 1.0], [2.0, 0.0]])  # W k = (k2, 2 k1)
+    assert torch.allclose(score(QUERY, score.prepare(KEYS))[0, 0], torch.tensor([1 + 12.0, 0 + 4.0, 4 - 8.0]))
+
+
+def matrix(score, width):
+    """W as the score multiplies with it, however it is kept."""
+    return score.prepare(torch.eye(width).unsqueeze(0))[0].T
+
+
+def test_w_begins_alike_either_way():
+    torch.manual_seed(3)
+    kept = General(5, 7)
+    torch.manual_seed(3)
+    assert torch.allclose(matrix(kept, 7), matrix(General(5, 7, scaled=False), 7), atol=1e-7)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_plain_descent_moves_w_by_its_gradient_only_if_it_is_kept_as_it_is(scaled):
+    """Of the score q' W k the gradient is q k'; a step of rate 1 moves W by that, or by a D-th of it."""
+    score = General(2, 3, scaled=scaled)
+    query, keys = torch.tensor([[[2.0, -1.0]]]), torch.tensor([[[1.0, 0.5, 3.0]]])
+    before = matrix(score, 3).detach()
+    score(query, score.prepare(keys)).sum().backward()
+    torch.optim.SGD(score.parameters(), lr=1.0).step()
+    moved = before - matrix(score, 3).detach()
+    assert torch.allclose(moved, torch.tensor([[2.0, 1.0, 6.0], [-1.0, -0.5, -3.0]]) / (3 if scaled else 1), atol=1e-5)
+
+
 def test_additive_is_a_double_loop():
     score = Additive(3, 5, hidden=7)
     query, keys = torch.randn(2, 11, 3), torch.randn(2, 13, 5)

@@ -14,6 +14,7 @@ import pytest
 
 from regard import cli, registry
 from regard.errors import DataError
+from regard.model import save
 from regard.recipe import NAMED, resolve, write
 from regard.registry import KINDS, names, settings
 from regard.version import __version__
@@ -352,6 +353,24 @@ def test_a_users_score_is_used_in_a_recipe(run, users, tmp_path):
     assert 'part = "reversed_dot"' in out
     assert "factor = 5.0" in out
     assert "parameters for 41 pieces" in err
+
+
+def test_a_model_says_which_parts_of_a_users_own_it_needs(run, users, tmp_path):
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text('extends = "rnnsearch-small"\n[attend]\nscore = "reversed_dot"\n')
+    registry.load_file(users)
+    save(resolve(recipe).build(41, 43), tmp_path / "model")
+    head = (tmp_path / "model" / "recipe.toml").read_text().splitlines()[:2]
+    assert head == [
+        "# Needs parts that do not come with Regard: the score 'reversed_dot' of users.py.",
+        "# Every command begins with: regard --parts users.py",
+    ]
+    assert resolve(tmp_path / "model") == resolve(recipe)
+    del registry._parts["score"]["reversed_dot"]
+    code, out, err = run("translate", tmp_path / "model", users)
+    assert (code, out) == (1, "")
+    assert f"{tmp_path / 'model'} needs parts that are not registered: the score 'reversed_dot'." in err
+    assert "regard --parts FILE.py translate" in err
 
 
 def test_a_users_file_that_breaks(run, tmp_path):

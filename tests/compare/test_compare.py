@@ -19,6 +19,8 @@ from regard.compare.plan import PLAN_FILE
 from regard.compare.results import _valid
 from regard.compare.tables import length_table, main_table, markdown
 from regard.errors import RecipeError, TrainingError, UsageError
+from regard.model import save
+from regard.recipe import resolve
 
 TINY = ("embed.width=7", "encode.hidden=8", "predict.hidden=8", "predict.embed.width=7", "train.tokens=512")
 ARMS = (
@@ -78,6 +80,13 @@ def test_mistakes_are_told_before_any_training():
         read_arms(["rnnsearch", "luong encode.layer=3"])
     with pytest.raises(UsageError, match="expected a recipe"):
         read_arms(["mine: "])
+
+
+def test_arms_that_write_no_text_are_refused(tmp_path):
+    save(resolve("classify").build(31, 3), tmp_path / "run" / "best")
+    for arm in ("classify", str(tmp_path / "run"), str(tmp_path / "run" / "best")):
+        with pytest.raises(UsageError, match="expected a model that reads text and writes text"):
+            read_arms(["rnnsearch", arm])
 
 
 def test_an_arms_own_settings_come_last_and_win():

@@ -127,6 +127,8 @@ def test_which_head_is_guided():
 
 
 def test_what_cannot_be_guided():
+    with pytest.raises(UsageError, match="this decoder asks before it reads"):
+        guide_of(model(overrides("predict", "bahdanau")), replace(GUIDED, guide_step="after"))
     with pytest.raises(UsageError, match="2 layers of 2 heads .* asked to guide layer 3, head 1"):
         guide_of(model(TRANSFORMER), replace(GUIDED, guide_layer=3))
     with pytest.raises(UsageError, match="asked to guide layer 1, head 3"):

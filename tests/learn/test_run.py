@@ -139,7 +139,9 @@ def test_a_gradient_that_is_no_number_ends_the_training():
     built = small_model()
     next(built.parameters()).data.fill_(math.nan)
     before = [each.clone() for each in list(built.parameters())[1:]]
-    with pytest.raises(TrainingError, match=r"update 1: the gradient is not a finite number \(nan\).\n  Lower rate"):
+    with pytest.raises(
+        TrainingError, match=r"update 1: the gradient \(nan\) is not a finite number\. The weights embed"
+    ):
         fit(built, stream().forever(), steps=1)
     after = list(built.parameters())[1:]
     assert all(torch.equal(one, other) for one, other in zip(before, after, strict=True))

@@ -10,6 +10,7 @@ from regard.learn.course import Budget
 from regard.learn.place import Place
 from regard.learn.run import run
 from regard.learn.settings import FREE, Standard, check_same
+from regard.learn.state import read_state, write_state
 from regard.registry import Maker, build, find, maker, settings
 
 
@@ -29,6 +30,21 @@ def test_flat_has_every_default_of_every_part():
     }  # fmt: skip
     assert flat == Standard(schedule=Maker("schedule", "cosine", {"warmup": 3, "floor": 0.0})).flat()
     assert json.loads(json.dumps(flat)) == flat
+
+
+def test_a_setting_of_a_part_that_is_younger_than_the_run_had_its_default(tmp_path):
+    """A run that began before `scaled` was there goes on; one that says otherwise now does not."""
+    built = small_model(["attend.score=general"])
+    lessons = Standard(precision="fp32", tensorboard=False)
+    run(built, stream(), lessons, Place(tmp_path / "run"), budget=Budget(steps=1))
+    state = read_state(tmp_path / "run" / "state.safetensors")
+    assert state.values["terms"].pop("attend.score.scaled") is True
+    write_state(tmp_path / "run" / "state.safetensors", state)
+    again = Place(tmp_path / "run", resume=True)
+    assert run(small_model(["attend.score=general"]), stream(), lessons, again, budget=Budget(steps=2)).number == 2
+    other = small_model(["attend.score=general", "attend.score.scaled=false"])
+    with pytest.raises(UsageError, match="attend.score.scaled: was true, is false"):
+        run(other, stream(), lessons, again, budget=Budget(steps=3))
 
 
 def test_a_difference_is_refused_and_shown():

@@ -105,9 +105,10 @@ def test_no_feeding_is_feeding_with_its_matrix_at_zero():
     assert torch.allclose(feeding.teach(pairs).logits, without.teach(pairs).logits, atol=1e-6)
 
 
-@pytest.mark.parametrize("context", ["held", "fresh"])
-def test_a_google_step_by_hand(context):
-    built = model([*overrides("predict", "google"), f"predict.context={context}", "predict.layers=3"])
+@pytest.mark.parametrize(("context", "first"), [("held", 2), ("fresh", 2), ("held", 3), ("held", 4)])
+def test_a_google_step_by_hand(context, first):
+    skips = [] if first == 2 else [f"predict.residual_from={first}"]  # the second layer, if nobody says
+    built = model([*overrides("predict", "google"), f"predict.context={context}", "predict.layers=3", *skips])
     pairs = batch()
     decoder = built.predict
     state = decoder.step(pairs.target.data[:, 0], decoder.start(built.read(pairs.source))).state
@@ -127,8 +128,8 @@ def test_a_google_step_by_hand(context):
     else:
         bottom = step(0, word, state.feed)
         c = ask(bottom)
-    middle = step(1, bottom, c) + bottom  # the skip adds what was read from below, not the context
-    top = step(2, middle, c) + middle
+    middle = step(1, bottom, c) + (bottom if first == 2 else 0)  # the skip adds what was read from below, no context
+    top = step(2, middle, c) + (middle if first <= 3 else 0)
     assert torch.allclose(stepped.logits, decoder.readout(top), atol=1e-5)
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 import torch
 
+from regard.errors import RecipeError
 from regard.learn.loss import sequence_loss
 from regard.learn.optimise import optimiser_for
 from regard.recipe import NAMED, resolve, write
@@ -97,7 +98,7 @@ def test_a_recipes_model_learns_from_every_parameter(name):
     found = model.teach(batch) if hasattr(model.predict, "teach") else model.label(batch.source)
     found.logits.square().sum().backward()
     without = [key for key, value in model.named_parameters() if value.grad is None]
-    if name == "rnnsearch-hard":  # in use the best key is taken: the scores learn in training only, from draws
+    if name.startswith("rnnsearch-hard"):  # in use the best key is taken: the scores learn in training only, from draws
         without = [key for key in without if not key.startswith("predict.attend.score")]
     assert without == []
 
@@ -109,6 +110,7 @@ MILLIONS = {
     "luong-local-m-paper": (65, 85),
     "luong-local-p-paper": (65, 85),
     "luong-paper": (65, 85),
+    "rnnsearch-hard-paper": (25, 40),
     "rnnsearch-paper": (25, 40),
     "seq2seq-paper": (63, 66),
     "transformer-paper": (44, 45),
@@ -160,10 +162,64 @@ def test_the_transformers_of_the_paper_have_its_size(settings, millions):
 
 
 def test_the_systems_of_the_frame_are_there():
-    papers = "gnmt luong luong-local-m luong-local-p rnnsearch seq2seq transformer tutorial"
-    wanted = f"{papers} classify rnnsearch-hard transformer-fast transformer-guided transformer-tiny"
+    papers = "gnmt luong luong-local-m luong-local-p rnnsearch rnnsearch-hard seq2seq transformer tutorial"
+    wanted = f"{papers} classify transformer-fast transformer-guided transformer-tiny"
     assert set(NAMED) >= {*wanted.split(), *(f"{name}-paper" for name in papers.split())}
     assert list(NAMED) == sorted(NAMED)
+
+
+def test_what_the_paper_recipes_say_of_themselves():
+    """Skips from the third layer on, on both sides: Wu et al. 2016, figure 1. Half of the draws: Xu et al. 2015."""
+    google = resolve("gnmt-paper")
+    assert "skips from the third layer on" in google.about.shows
+    assert google.model.settings["predict"].settings["residual_from"] == 3
+    assert google.model.settings["encode"].settings["direction"] == "bottom"  # whose second layer reads twice the width
+    hard, soft = (resolve(name).model.settings for name in ("rnnsearch-hard-paper", "rnnsearch-paper"))
+    assert {key for key in hard if hard[key] != soft[key]} == {"attend"}
+    choice = hard["attend"].settings["choice"]
+    assert (choice.name, choice.settings) == (
+        "hard", {"baseline": 0.9, "entropy": 0.002, "expected": 0.5, "reward": 1.0}
+    )  # fmt: skip
+    assert resolve("rnnsearch-hard-paper").train == resolve("rnnsearch-paper").train
+
+
+def test_a_recipe_from_before_a_setting_was_there_makes_the_same_model(tmp_path):
+    """What was written when `scaled` and `residual_from` were not there yet is read with what was meant."""
+    for name in ("luong", "gnmt"):
+        recipe = resolve(name)
+        small = Recipe(recipe.about, smaller(recipe.model), recipe.train)
+        lines = [line for line in write(small).splitlines() if not line.startswith(("scaled", "residual_from"))]
+        path = tmp_path / f"{name}.toml"
+        path.write_text("\n".join(lines), encoding="utf-8")
+        (logits, _), (again, _) = outputs(seeded(small)), outputs(seeded(resolve(path)))
+        assert len(lines) == len(write(small).splitlines()) - 1
+        assert torch.equal(logits, again)
+
+
+@pytest.mark.parametrize(
+    ("decoder", "refused"),
+    [
+        (["predict.part=bahdanau"], True),
+        (["predict.part=google"], True),
+        (["predict.part=google", "predict.context=fresh"], False),
+        (["predict.part=luong"], False),
+        (["predict.part=tutorial"], False),
+        (["predict.part=transformer"], False),
+    ],
+)
+@pytest.mark.parametrize("guide", ["none", "reference"])
+def test_the_step_after_is_refused_for_decoders_that_ask_before_they_read(decoder, refused, guide):
+    settings = [*decoder, f"train.guide={guide}", "train.guide_step=after"]
+    if not refused:
+        assert resolve("rnnsearch", settings).train.settings["guide_step"] == "after"
+        return
+    with pytest.raises(RecipeError) as error:
+        resolve("rnnsearch", settings)
+    (found,) = error.value.problems
+    assert (found.where, found.key) == ("-s train.guide_step=after", "train.guide_step")
+    assert "asks before it reads" in found.message
+    assert found.advice == 'Write guide_step = "writing".'
+    assert resolve("rnnsearch", [*decoder, "train.guide=reference"])
 
 
 # --- right recipes -----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from regard.data.corpus import Corpus
-from regard.errors import RegardError
+from regard.errors import RegardError, UsageError
 from regard.export.request import keep
 from regard.recipe import resolve
 from regard.training import Asked
@@ -51,3 +51,21 @@ def test_links_that_people_wrote_count_the_words_between_spaces(guide, spaced):
     recipe = resolve(RECIPE, [f"train.guide={guide}"])
     batches = make_ready(recipe, Corpus.open("copy", size=53), None, 0, silent).batches
     assert batches.linked and batches.spaced is spaced
+
+
+@pytest.mark.parametrize("do", [Asked.train, Asked.rehearse])
+@pytest.mark.parametrize(
+    ("recipe", "settings", "message"),
+    [
+        ("classify", (), "classify: expected a model that .* its task is classify, and the part 'label' in .predict."),
+        ("rnnsearch", ("embed.part=pixels", "encode.part=grid"), "the part 'grid' in .encode. reads images"),
+    ],
+)
+def test_what_cannot_be_trained_yet_is_refused_before_anything_is_written(
+    do, recipe, settings, message, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Corpus, "open", None)
+    with pytest.raises(UsageError, match=message) as error:
+        do(Asked(recipe, "copy", tmp_path / "run", steps=1, settings=settings))
+    assert "bahdanau, google, luong" in error.value.hint
+    assert not any(tmp_path.iterdir())

@@ -109,16 +109,21 @@ class General(Score):
     """q' W k: a learned bilinear form, for any two widths (Luong 2015).
 
     W is kept as sqrt(D) W. Adam moves every number of a matrix equally far, and in a score all of them add up:
-    kept as it is, W makes attention stare at one word within some hundred updates, before it knows which.
+    kept as it is, W makes attention stare at one word within some hundred updates, before it knows which. Plain
+    descent moves W as far as its gradient says, and what is kept as sqrt(D) W only by 1 / D of that.
+
+    Settings:
+        scaled: keep W as sqrt(D) W, for Adam; false keeps W itself, which a paper's numbers for W and for "sgd" are of.
     """
 
     scale = 1.0
 
-    def __init__(self, query: int, key: int) -> None:
+    def __init__(self, query: int, key: int, *, scaled: bool = True) -> None:
         super().__init__()
         self.project = nn.Linear(key, query, bias=False)
-        nn.init.uniform_(self.project.weight, -1.0, 1.0)
-        self.factor = 1 / math.sqrt(key)
+        self.factor = 1 / math.sqrt(key) if scaled else 1.0
+        reach = 1 / (math.sqrt(key) * self.factor)  # so that W itself begins alike either way
+        nn.init.uniform_(self.project.weight, -reach, reach)
 
     def prepare(self, keys: Float[Tensor, "*B K D"], start: int = 0) -> Keys:
         """W k, once per sentence."""

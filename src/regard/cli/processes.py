@@ -47,9 +47,10 @@ def _count(text: str) -> int:
 
 def _check_recipe(asked: Asked) -> None:
     """A mistake in the recipe is told once, not by every process."""
+    from regard.model import check_text
     from regard.recipe import resolve
 
-    resolve(asked.recipe, asked.settings)
+    check_text(resolve(asked.recipe, asked.settings), asked.recipe)
 
 
 def _start(count: int, environment: dict[str, str]) -> None:

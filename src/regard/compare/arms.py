@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regard.errors import UsageError
+from regard.model import check_text, recipe_of
 from regard.recipe import resolve
 from regard.translator import named_folder
 
@@ -33,7 +34,7 @@ class Arm:
 
 
 def read_arms(texts: Sequence[str], shared: Sequence[str] = ()) -> list[Arm]:
-    """The arms as they were written; every recipe is resolved, so that all mistakes are told before any training.
+    """The arms as they were written; every recipe is resolved, so that its mistakes are told before any training.
 
     `shared` are settings that every arm gets below its own.
     """
@@ -50,8 +51,8 @@ def read_arms(texts: Sequence[str], shared: Sequence[str] = ()) -> list[Arm]:
             hint='Give each a label of its own, as in "dot: luong attend.score=dot".',
         )
     for arm in arms:
-        if not arm.finished:
-            resolve(arm.recipe, [*shared, *arm.settings])
+        found = recipe_of(_home(Path(arm.recipe))) if arm.finished else resolve(arm.recipe, [*shared, *arm.settings])
+        check_text(found, arm.recipe)
     return arms
 
 
@@ -84,4 +85,9 @@ def _told_apart(arms: Sequence[Arm]) -> list[Arm]:
 
 def _is_model(folder: Path) -> bool:
     """Whether this is a model folder or a run folder."""
-    return any((place / "weights.safetensors").is_file() for place in (folder, folder / "best"))
+    return (_home(folder) / "weights.safetensors").is_file()
+
+
+def _home(folder: Path) -> Path:
+    """The model folder itself: of a run, its best."""
+    return folder if (folder / "weights.safetensors").is_file() else folder / "best"

@@ -22,7 +22,7 @@ from regard.learn.learner import Learner
 from regard.learn.log import Log
 from regard.learn.optimise import copies_of
 from regard.learn.place import Place, needed_bytes
-from regard.learn.settings import FREE, Flat, Standard, check_same, flat_part, with_defaults
+from regard.learn.settings import FREE, Flat, Standard, check_same, defaults_of, flat_part, with_defaults
 from regard.learn.state import (
     State,
     randomness,
@@ -275,9 +275,11 @@ class Course:
         return State(tensors, values)
 
     def _restore(self, state: State) -> None:
-        check_same(
-            with_defaults(moved_terms(state.values["terms"])), self._terms(), tuple(f"train.{name}" for name in FREE)
-        )
+        # A setting that is younger than the run had its default then.
+        recipe = self.model.recipe
+        began = {} if recipe is None else defaults_of(recipe.model)
+        began |= with_defaults(moved_terms(state.values["terms"]))
+        check_same(began, self._terms(), tuple(f"train.{name}" for name in FREE))
         self.batches.restore(state.values["stream"])
         self.learner.restore(state)
         self.standing = Standing(**state.values["standing"])

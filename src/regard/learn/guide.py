@@ -24,6 +24,7 @@ from regard.errors import UsageError
 from regard.learn.settings import Standard
 from regard.learn.state import undisturbed
 from regard.model import Model
+from regard.recipe import asks_unread
 from regard.types import Attended, Batch, Padded
 
 LEAST = 1e-8  # a weight of zero would cost infinitely much
@@ -58,6 +59,11 @@ def guide_of(model: Model, settings: Standard) -> Guide | None:
         raise UsageError(
             f'guide = "{settings.guide}" needs the right pieces fed; found forcing = "{settings.forcing}".',
             hint='Write forcing = "full", or guide = "none".',
+        )
+    if settings.guide_step == "after" and model.recipe is not None and asks_unread(model.recipe.model):
+        raise UsageError(
+            'guide_step = "after" draws the look of the step that has read a piece; this decoder asks before it reads.',
+            hint='Write guide_step = "writing".',
         )
     shapes = head_counts(model)
     if not shapes:

@@ -10,7 +10,9 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from typing import NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +20,8 @@ from torch import Tensor, nn
 from regard.data.batches import share_of
 from regard.errors import TrainingError
 from regard.learn.average import Average
+from regard.learn.contract import held_to_contract, rehearse
+from regard.learn.diagnose import origin
 from regard.learn.guide import guide_of
 from regard.learn.loss import Loss, count_pieces, sequence_loss
 from regard.learn.optimise import optimiser_for
@@ -78,6 +82,7 @@ class Learner:
         self.schedule: Schedule = settings.schedule(settings.rate)
         self.average: Average | None = None if settings.average is None else settings.average()
         self.team = Team()
+        self.team.each(lambda: rehearse(model))
         self.lesson = spread(Lesson(model, settings, bf16), self.team, shard=wants_shard(settings.shard))
         self.optimiser = optimiser_for(model, settings)  # after the weights are where they stay
         learnt = {name for name, _ in model.named_parameters()}
@@ -95,17 +100,20 @@ class Learner:
         rate = self.schedule.at(self.number, share)
         for table in self.optimiser.param_groups:
             table["lr"] = rate
-        pieces, surprise = sum(map(count_pieces, group)), 0.0
-        for place, batch in enumerate(group, 1):
-            # Many processes wait for one another only at the last batch.
-            with nullcontext() if place == len(group) else unsynced(self.lesson):
-                surprise += self._learn(batch, pieces)
-        norm = self._clipped()
+        pieces, surprise, dice = sum(map(count_pieces, group)), 0.0, torch.get_rng_state()
+        with held_to_contract(self.model) if self.number == 1 else nullcontext():
+            for place, batch in enumerate(group, 1):
+                # Many processes wait for one another only at the last batch.
+                with nullcontext() if place == len(group) else unsynced(self.lesson):
+                    surprise += self._learn(batch, pieces)
+        norm, surprise = self._clipped(), self.team.total(surprise)
+        if not math.isfinite(norm + surprise):
+            self._fail(group, dice, norm)
         self.optimiser.step()
         self.optimiser.zero_grad()
         if self.average is not None:
             self.average.follow(self.number, weights_of(self.model))
-        return Update(self.team.total(surprise) / pieces, pieces, rate, norm)
+        return Update(surprise / pieces, pieces, rate, norm)
 
     def _learn(self, batch: Batch, pieces: int) -> float:
         """Add the gradient of this process's share of a batch, for an update of so many pieces; its surprise.
@@ -193,13 +201,28 @@ class Learner:
     def _clipped(self) -> float:
         """Cut the gradient to its greatest length; how long it was."""
         found = nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip or math.inf)
-        norm = float(whole({"norm": found}, keep=True)["norm"])
-        if not math.isfinite(norm):
-            raise TrainingError(
-                f"update {self.number}: the gradient is not a finite number ({norm}).",
-                hint='Lower rate, set clip or a warm-up in [train.schedule], or write precision = "fp32".',
-            )
-        return norm
+        return float(whole({"norm": found}, keep=True)["norm"])
+
+    def _fail(self, group: list[Batch], dice: Tensor, norm: float) -> NoReturn:
+        """Say which part of the model made numbers that are not finite; the same draws show it."""
+        found, own = None, self.settings.own_share(self.number)
+        lesson = getattr(self.lesson, "module", self.lesson)
+        torch.set_rng_state(dice)
+        for batch in () if is_divided(self.model) else group:
+            ours = moved(share_of(batch, self.team.place, self.team.count) or _first(batch), self.team.device)
+            found = found or origin(self.model, partial(_total, lesson, ours, own))
+        told = next((each for each in self.team.gather(found) if each), "")
+        what = "the loss" if math.isfinite(norm) else f"the gradient ({norm})"
+        raise TrainingError(
+            f"update {self.number}: {what} is not a finite number. {told}".rstrip(),
+            hint='Lower rate, set clip or a warm-up in [train.schedule], write precision = "fp32", '
+            "or take another part in its place.",
+        )
+
+
+def _total(lesson: nn.Module, batch: Batch, own: float) -> Tensor:
+    """What an update minimises."""
+    return lesson(batch, own).total
 
 
 def _first(batch: Batch) -> Batch:

@@ -46,7 +46,7 @@ class Standard:
         guide_layer: the layer that is guided, counted from 1; 0 for the last but one, or the only one.
         guide_head: the head that is guided, counted from 1.
         guide_step: which look is drawn to a piece's links: of the step "writing" it, or of the one "after", which
-            is fed it and so knows it (not so in Bahdanau's decoder, which asks before it reads).
+            is fed it and so knows it (refused for decoders that ask before they read: "bahdanau", "google" as usual).
         average: the mean of the weights that is validated and kept for use; "none" for the weights as they are.
         precision: "fp32"; "bf16" for half-precision products; "auto" for bf16 where this machine gains by it.
         metric: the value of a validation that decides which weights are best; "auto" for the first one.
@@ -107,6 +107,18 @@ def flat_part(made: Maker) -> Flat:
     known = settings(find(made.kind, made.name))
     filled = {name: made.settings.get(name, each.default) for name, each in known.items()}
     return {"part": made.name, **_flat({name: value for name, value in filled.items() if value is not REQUIRED})}
+
+
+def defaults_of(made: Maker) -> Flat:
+    """The default of every setting that a part, and those it is given, have one for: what an older recipe had."""
+    found: Flat = {}
+    for name, each in settings(find(made.kind, made.name)).items():
+        value = made.settings.get(name, each.default)
+        if isinstance(value, Maker):
+            found |= {f"{name}.{key}": inner for key, inner in defaults_of(value).items()}
+        elif each.default is not REQUIRED and not isinstance(each.default, Maker):
+            found |= _flat({name: each.default})
+    return found
 
 
 def _flat(values: Mapping[str, Any]) -> Flat:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -50,6 +51,11 @@ class Bahdanau(RecurrentDecoder):
         self.bridge = first_state(bridge, memory, self.cells)
         self.readout = readout(hidden + self.embed.width + looks.width, self.embed)
         self.reads_previous, self.dropout = state == "previous", dropout
+
+    @classmethod
+    def asks_unread(cls, settings: Mapping[str, Any]) -> bool:
+        """It always does."""
+        return True
 
     def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
         """Ask, step, and show the readout what it needs."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Any, Literal
 
+from annotated_types import Ge
 from torch import Tensor, nn
 
 from regard.drop import drop
@@ -24,7 +26,8 @@ class Google(RecurrentDecoder):
         cell: the recurrent cell.
         context: what the layers above the bottom one read: "held", looked up with the bottom state of the step
             before (the paper; gnmt in its reference code), or "fresh", looked up with the one just made (gnmt_v2).
-        residual: add what a layer reads from below (without the context) to its output, from the second layer on.
+        residual: add what a layer reads from below (without the context) to its output.
+        residual_from: the lowest layer that does so, counted from 1; in the paper the third.
         bridge: how the encoder's end starts the decoder.
         readout: from the top state to the vocabulary.
         dropout: share of the numbers dropped between layers and before the readout in training.
@@ -42,13 +45,14 @@ class Google(RecurrentDecoder):
         cell: Maker = maker("cell", "lstm"),
         context: Literal["held", "fresh"] = "held",
         residual: bool = True,
+        residual_from: Annotated[int, Ge(2)] = 2,
         bridge: Maker = maker("bridge", "copy"),
         readout: Maker = maker("readout", "linear"),
         dropout: Share = 0.0,
     ) -> None:
         super().__init__()
         self.embed, self.dropout = embed(size), dropout
-        self.fresh, self.residual = context == "fresh", residual
+        self.fresh, self.skips = context == "fresh", residual_from if residual else layers + 1
         looks: Attends = required(attend, "google")(hidden, memory.keys, memory.values)
         self.attend = looks
         self.cells = nn.ModuleList(
@@ -56,6 +60,11 @@ class Google(RecurrentDecoder):
         )
         self.bridge = first_state(bridge, memory, self.cells)
         self.readout = readout(hidden, self.embed)
+
+    @classmethod
+    def asks_unread(cls, settings: Mapping[str, Any]) -> bool:
+        """A held context is asked for with the bottom state of the step before."""
+        return settings["context"] == "held"
 
     def begin(self, memory: Memory, state: RecurrentState) -> RecurrentState:
         """With a fresh context the bottom layer reads the one of the step before; at first there is none."""
@@ -80,8 +89,8 @@ class Google(RecurrentDecoder):
         self, bottom: Recurrent, looked: Attended, state: RecurrentState
     ) -> tuple[Tensor, tuple[Recurrent, ...]]:
         below, after = bottom.hidden, [bottom]
-        for cell, before in zip(list(self.cells)[1:], state.layers[1:], strict=True):
+        for number, (cell, before) in enumerate(zip(list(self.cells)[1:], state.layers[1:], strict=True), 2):
             read = drop(below, self.dropout, self.training)
             after.append(cell(cell.project[0](read) + looked.through(cell.project[1])[:, 0], before))
-            below = after[-1].hidden + below if self.residual else after[-1].hidden
+            below = after[-1].hidden + below if number >= self.skips else after[-1].hidden
         return below, tuple(after)

@@ -7,7 +7,7 @@ part's name (`score = "dot"`), and "none" leaves an optional part out.
 
 from regard.recipe.check import check
 from regard.recipe.read import NAMED, read
-from regard.recipe.resolve import About, Recipe, resolve
-from regard.recipe.write import write
+from regard.recipe.resolve import About, Recipe, asks_unread, resolve
+from regard.recipe.write import needs, write
 
-__all__ = ["NAMED", "About", "Recipe", "check", "read", "resolve", "write"]
+__all__ = ["NAMED", "About", "Recipe", "asks_unread", "check", "needs", "read", "resolve", "write"]

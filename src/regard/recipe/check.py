@@ -146,6 +146,7 @@ def _unknown_part(kind: str, table: Table, key: str, known: list[str]) -> Proble
         f"{key}.part".lstrip("."),
         f"no {kind} is called '{value}'; there are {', '.join(known)}.",
         did_you_mean(str(value), known),
+        f"the {kind} '{value}'",
     )
 
 

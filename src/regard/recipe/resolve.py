@@ -11,7 +11,7 @@ from regard.errors import Problem, RecipeError, did_you_mean
 from regard.recipe.check import check
 from regard.recipe.read import read
 from regard.recipe.tree import Leaf, Table
-from regard.registry import Maker
+from regard.registry import Maker, names
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,37 @@ def resolve(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     problems: list[Problem] = []
     tree = read(recipe, overrides, problems)
     about = describe(tree.entries.pop("about", None), problems)
-    train = check("train", _table(tree.entries.pop("train", None), "standard", tree.where, problems), "train", problems)
+    lessons = _table(tree.entries.pop("train", None), "standard", tree.where, problems)
+    train = check("train", lessons, "train", problems)
     model = check("model", _table(tree, "flow", tree.where, problems), "", problems)
+    problems += _idle(model, train, lessons)
     if problems:
         raise RecipeError(problems)
     return Recipe(about, model, train)
+
+
+def asks_unread(model: Maker) -> bool:
+    """Does the decoder ask in each step before it has read the word that it is fed?"""
+    predict = model.settings.get("predict")
+    if not isinstance(predict, Maker):
+        return False
+    asks = getattr(names("predict").get(predict.name), "asks_unread", None)
+    return asks is not None and asks(predict.settings)
+
+
+def _idle(model: Maker, train: Maker, lessons: Table) -> list[Problem]:
+    """What is written in [train] and means nothing for the decoder."""
+    written = lessons.entries.get("guide_step")
+    if written is None or train.settings.get("guide_step") != "after" or not asks_unread(model):
+        return []
+    named = model.settings["predict"].name
+    problem = Problem(
+        written.where,
+        "train.guide_step",
+        f"\"after\" draws the look of the step that has read a piece; the decoder '{named}' asks before it reads.",
+        'Write guide_step = "writing".',
+    )
+    return [problem]
 
 
 def _table(entry: Leaf | Table | None, part: str, where: str, problems: list[Problem]) -> Table:

@@ -7,19 +7,29 @@ from dataclasses import asdict
 from typing import Any
 
 from regard.recipe.resolve import Recipe
-from regard.registry import Maker, find, settings, summary
+from regard.registry import Maker, find, own_parts, settings, summary
 
 _COMMENT_AT = 36
 
 
 def write(recipe: Recipe) -> str:
-    """The recipe as TOML."""
-    lines = _settings(recipe.model)
+    """The recipe as TOML; its head says which parts it needs that do not come with Regard."""
+    lines = [*(f"# {line}" for line in needs(recipe)), *_settings(recipe.model)]
     lines += ["", "[about]", *(f"{key} = {toml(value)}" for key, value in asdict(recipe.about).items())]
     for name, value in recipe.model.settings.items():
         if isinstance(value, Maker):
             lines += _table(name, value)
     return "\n".join([*lines, *_table("train", recipe.train)]) + "\n"
+
+
+def needs(recipe: Recipe) -> list[str]:
+    """Which parts of somebody's own a recipe needs, and how they are given to it; nothing where it needs none."""
+    found = own_parts(recipe.model) | own_parts(recipe.train)
+    if not found:
+        return []
+    files = " ".join(f"--parts {file}" for file in dict.fromkeys(found.values()))
+    told = ", ".join(f"{part} of {file}" for part, file in found.items())
+    return [f"Needs parts that do not come with Regard: {told}.", f"Every command begins with: regard {files}"]
 
 
 def _table(key: str, maker: Maker) -> list[str]:

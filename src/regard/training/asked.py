@@ -16,6 +16,7 @@ from regard.learn.pace import positions_a_second
 from regard.learn.place import Place
 from regard.learn.run import check_end, run
 from regard.learn.team import Team
+from regard.model import check_text
 from regard.recipe import Recipe, resolve
 from regard.training.complete import complete
 from regard.training.ready import Ready, Say, Tokenizers, make_ready
@@ -88,6 +89,7 @@ class Asked:
 
     def _opened(self, team: Team) -> tuple[Recipe, Corpus]:
         recipe = team.each(lambda: resolve(self.recipe, self.settings))
+        team.each(lambda: check_text(recipe, self.recipe))
         team.alone(Place(Path(self.out), self.resume).check)  # before a large corpus is read in vain
         corpus = team.first(
             lambda: Corpus.open(self.data, source=self.source, target=self.target, size=self.size, seed=self.seed)

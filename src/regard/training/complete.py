@@ -13,7 +13,7 @@ from regard.learn.events import Outcome
 from regard.learn.guide import head_counts
 from regard.learn.place import Place
 from regard.model import parameters, save
-from regard.recipe import Recipe
+from regard.recipe import Recipe, needs
 from regard.record import FILE as ALIGNER_FILE
 from regard.record import Aligner
 from regard.training.exam import held_out
@@ -32,12 +32,14 @@ def complete(home: Place, recipe: Recipe, corpus: Corpus, outcome: Outcome, say:
     if aligner is not None:
         files[ALIGNER_FILE] = json.dumps(aligner.to_json(), indent=2, ensure_ascii=False) + "\n"
     scores = {"metric": outcome.metric, "best": outcome.best, "updates": outcome.number, "seconds": outcome.seconds}
+    needed = "".join(f"{line}\n\n" for line in needs(recipe))
     card = (
         f"# {recipe.about.title}: {corpus.source} to {corpus.target}\n\n{recipe.about.paper}\n\n"
         f"Trained on `{corpus.name}` ({len(corpus.split('train')):,} pairs) for {outcome.seconds / 60:.1f} minutes, "
         f"{outcome.number:,} updates; {parameters(best.model):,} parameters. On the validation split: "
         f"{outcome.metric} {outcome.best if outcome.best is None else round(outcome.best, 2)}.\n\n"
         '    import regard\n    model = regard.load("this folder")\n    model.translate("...").text\n\n'
+        f"{needed}"
         "Attention is evidence of what the model looked at, not proof of why it wrote what it wrote.\n"
     )
     save(best.model, home.best, {**files, "scores.json": json.dumps(scores, indent=2) + "\n", "README.md": card})

@@ -22,6 +22,7 @@ from regard.learn.team import Team
 from regard.model import Model, parameters
 from regard.recipe import Recipe
 from regard.training.exam import Exam
+from regard.training.room import check_memory
 from regard.translator import SOURCE_FILE, TARGET_FILE
 
 SIDES = ("source", "target")
@@ -55,6 +56,7 @@ def make_ready(recipe: Recipe, corpus: Corpus, given: Tokenizers | Path | None, 
     team, lessons = Team(), recipe.train()
     _check_share(recipe, lessons)
     pair = team.alone(lambda: _kept(given) if isinstance(given, Path) else given or learn_tokenizers(corpus, lessons))
+    team.each(lambda: check_memory(recipe, len(pair[0]), len(pair[1]), lessons))
     torch.manual_seed(seed)
     model = team.each(lambda: recipe.build(len(pair[0]), len(pair[1])))
     say(f"{parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")

@@ -27,9 +27,8 @@ from regard.engine.pytorch.eight_bits import in_eight_bits, restored, rounded
 from regard.engine.pytorch.half import in_half_precision
 from regard.engine.pytorch.search import Torch
 from regard.errors import ModelError
-from regard.model import Model, load
+from regard.model import Model, check_text, load, recipe_of
 from regard.pages import give_back, keep_pages
-from regard.recipe import resolve
 from regard.search.shortlist import NOBODY, Shortlist
 
 WEIGHTS, SHORTLIST = "weights.safetensors", "shortlist.safetensors"
@@ -72,7 +71,10 @@ def open_folder(folder: Path, threads: int | None = None) -> Torch:
         torch.set_num_threads(threads)
     keep_pages()
     if not (folder / MANIFEST).is_file():
-        return Torch(columns_together(load(folder)))
+        model = load(folder)
+        if model.recipe is not None:
+            check_text(model.recipe, folder)
+        return Torch(columns_together(model))
     manifest = Manifest.read(folder)
     model = _built(folder)
     if manifest.quantization == WHOLE:
@@ -123,7 +125,7 @@ def _built(folder: Path) -> Model:
     try:
         with safe_open(path, framework="pt") as file:
             sizes = file.metadata()
-        model: Model = resolve(folder / "recipe.toml").build(int(sizes["source"]), int(sizes["target"]))
+        model: Model = recipe_of(folder).build(int(sizes["source"]), int(sizes["target"]))
         _fill(model, _restored(load_file(path)))
     except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
         raise ModelError(
