@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from regard.engine.home import named_folder
 from regard.errors import UsageError
 from regard.recipe import resolve
-from regard.translator import named_folder
 
 
 @dataclass(frozen=True)
