@@ -56,9 +56,8 @@ def quickstart(
         typer.echo(_drawn(line, phrases.align(line, phrases.translate(line).text), " ") + "\n")
     looked = phrases.align(PHRASES[0], phrases.translate(PHRASES[0]).text)
     typer.echo(f"A picture: {draw_matrix(looked, out / 'alignment.png', 'What it looked at')}")
-    typer.echo(
-        f"Try it: echo {shlex.quote(known or PHRASES[1])} | {_command()} translate {shlex.quote(str(out / 'en-fr'))}"
-    )
+    line, folder = shlex.quote(known or PHRASES[1]), shlex.quote(str(out / "en-fr"))
+    typer.echo(f"Try it: echo {line} | {_command()} translate {folder}")
 
 
 def _fresh(folder: Path) -> Path:
