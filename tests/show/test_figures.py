@@ -260,7 +260,7 @@ def test_long_sentences_are_drawn_closer_and_never_larger_than_a_screen(plot):
 
 
 def test_a_title_is_broken_and_not_cut(tmp_path):
-    assert wrap("one two three four", 1.5) == "one two three\nfour"
+    assert wrap("one two three four", 1.7) == "one two three\nfour"
     assert wrap("日本語の長い題名", 1.2) == "日本語の長\nい題名", "wide letters, no spaces"
     assert wrap("word " * 99, 1.4).count("\n") == 3
     assert wrap("word " * 99, 1.4).endswith("…")

@@ -81,7 +81,7 @@ def write_figure(figure: Any, path: Path, title: str = "", note: str = "") -> Pa
 
 def wrap(text: str, inches: float, points: float = 12.0) -> str:
     """A title in lines that are no wider than there is room for, at most four."""
-    cells = max(10, int(0.9 * inches / (LETTER * points / POINTS)))  # letters differ in width
+    cells = max(10, int(0.8 * inches / (LETTER * points / POINTS)))  # letters differ in width
     lines = [line.plain.rstrip() for line in Text(readable(text)).wrap(Console(width=cells), cells)]
     return "\n".join(lines if len(lines) <= LINES else [*lines[: LINES - 1], f"{lines[LINES - 1][: cells - 1]}…"])
 
