@@ -327,9 +327,7 @@ class Translator:
                 hint="Leave out refill; batches are searched for one after another.",
             )
         if options.beta or options.no_repeat or options.sampling:
-            raise UsageError(
-                "refill does not go with a coverage penalty, no_repeat or sampling.", hint="Leave one of them out."
-            )
+            raise UsageError("refill does not go with beta, no_repeat or sampling.", hint="Leave one of them out.")
 
     def _told(self, source: Pieces, target: Pieces, found: Hypothesis, spaced: Spaced = (None, None)) -> Translation:
         alignment, look = None, None
