@@ -27,12 +27,12 @@ import setting
 from turns import Measured, Side, arguments, compared, in_turn, names, numbers, read, report
 from worker import Job, lines_of
 
+from regard.engine.home import model_home
 from regard.errors import ModelError
 from regard.evaluate import bleu
 from regard.export.ctranslate2.fitting import check_expressible
 from regard.export.request import Wish
 from regard.model import load
-from regard.translator import model_home
 
 STEPS = 15  # of the decoder for each sentence, where an untrained model would not know when to end
 ENGINES = ("torch", "torch-int8", "onnx", "onnx-int8", "behind-int8", "ctranslate2", "ctranslate2-int8")

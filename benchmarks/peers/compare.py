@@ -29,8 +29,8 @@ from turns import Measured, Side, arguments, compared, in_turn, report
 from worker import Job
 
 from peers.environment import Peer
+from regard.engine.home import model_home
 from regard.engine.precision import bf16_gain
-from regard.translator import model_home
 
 PEERS = ("opennmt", "ctranslate2", "eole", "marian", "joeynmt")
 WORKS = ("train", "decode", "latency")

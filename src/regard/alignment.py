@@ -158,6 +158,9 @@ class Alignment:
 
         return embed_alignment(self)
 
+    def __repr__(self) -> str:
+        return f"Alignment({_start(self.source)!r} to {_start(self.target)!r}, {self.kind}, links={self.pharaoh()!r})"
+
     def __str__(self) -> str:
         from regard.show.views import alignment_text
 

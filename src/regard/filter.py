@@ -13,7 +13,7 @@ from regard.blocks import Block, Written
 from regard.engine import silent
 from regard.record import Record
 from regard.search import Options
-from regard.translator import NOTHING, Translation, Translator
+from regard.translator import Translation, Translator
 
 LONGEST = 1000  # source pieces; what comes after them is not translated, and that is said
 
@@ -47,22 +47,20 @@ class Filter:
         """The output of a block: an empty line has an empty one, an over-long line is cut and told."""
         notes: list[str] = []
         cut = [_cut(translator, line, block.before + place, notes) for place, line in enumerate(block.lines, 1)]
-        real = [row for row, line in enumerate(cut) if line.strip()]
         record = self.alignments != "none" or self.form == "jsonl"
-        outputs = translator.search([cut[row] for row in real], self.options, record=record, refill=self.refill)
-        found = dict(zip(real, outputs, strict=True))
+        found = translator.search(cut, self.options, record=record, refill=self.refill)
         if self.alignments != "none":
-            notes += _unspaced([best[0].record for best in outputs])
+            notes += _unspaced([best[0].record for best in found])
         lines = [
             self._told(each, block.before + row + 1).replace("\n", " ")
-            for row in range(len(cut))
-            for each in found.get(row, [NOTHING])
+            for row, outputs in enumerate(found)
+            for each in outputs
         ]
         return Written(lines, notes)
 
     def _told(self, found: Translation, number: int) -> str:
         """One output as a line; where there are several for each line of input, with its number."""
-        many = self.options.nbest > 1
+        many = self.options.outputs > 1
         if self.form == "text":
             links = f"\t{found.alignment.pharaoh() if found.alignment else ''}" if self.alignments == "hard" else ""
             return (f"{number}\t" if many else "") + found.text + links

@@ -232,6 +232,10 @@ class Record:
 
         return embed_record(self)
 
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{count} layers of {kind}" for kind, count in self.kinds.items())
+        return f"Record({self.source.text!r} to {self.target.text!r}, {kinds})"
+
     def __str__(self) -> str:
         return str(self.alignment())
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, Literal, cast, overload
 
 from regard.alignment import END as END_WORD
 from regard.alignment import Alignment
+from regard.data.texts import texts_of
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
-from regard.engine import AUTO, MANIFEST, Engine, open_engine, silent
+from regard.engine import AUTO, Engine, open_engine, silent
+from regard.engine.home import LENGTHS_FILE as LENGTHS_FILE
+from regard.engine.home import describe, model_home, named_folder, read_aligner, read_alpha
 from regard.engine.lanes import batches_of, in_lanes, pools
-from regard.errors import ModelError, UsageError
-from regard.record import FILE as ALIGNER_FILE
+from regard.errors import UsageError
 from regard.record import KINDS, Aligner, Layer, Record, Side
 from regard.search import Hypothesis, Options
 from regard.search.hypothesis import penalty_of
-from regard.search.options import ALPHA, Number
+from regard.search.options import ALPHA, Number, Sampling
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
 
 Spaced = tuple[bool | None, bool | None]  # do spaces part the words of source and target? None: each line tells
 SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
-LENGTHS_FILE = "lengths.json"
-GENERIC = ("best", "last", "run", "model")  # folders of which every run, and every arm of a comparison, has one
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,19 @@ class Translation:
         """A tensor (heads, target pieces and the end, source pieces and the end) for each layer that looks there."""
         return tuple(each.weights for each in self.record.attention) if self.record else ()
 
+    def __repr__(self) -> str:
+        links = f", links={self.alignment.pharaoh()!r}" if self.alignment else ""
+        return f"Translation({self.text!r}, score={self.score:.4f}{links})"
+
+    def _repr_html_(self) -> str:
+        told = f'<p dir="auto"><strong>{escape(self.text)}</strong></p>\n<p>score {self.score:.4f}</p>'
+        return told + (f"\n{self.alignment._repr_html_()}" if self.alignment else "")
+
 
 NOTHING = Translation("", 0.0, 0.0, (), None)  # what an empty line is translated to
+Outputs = Translation | list[Translation] | list[list[Translation]]
 TOKENS = 4096  # padded positions that are searched for at a time
+WIDE = 16  # hypotheses of a sentence; with more of them, fewer sentences are searched for at a time
 SILENT = (PAD, START, UNKNOWN)  # pieces that have no text, and are never written
 
 
@@ -71,6 +81,8 @@ class Translator:
     without one it is the last layer, all heads. `name` stands on pages. `alpha` is the length penalty that outputs are
     ranked with where nobody asks for another.
     """
+
+    folder: Path | None = None  # that it was read from
 
     def __init__(
         self,
@@ -106,7 +118,9 @@ class Translator:
         home = model_home(folder)
         opened = open_engine(home, engine, threads, say)
         source, target = Tokenizer.load(home / SOURCE_FILE), Tokenizer.load(home / TARGET_FILE)
-        return cls(opened, source, target, read_aligner(home), named_folder(folder).name, read_alpha(home))
+        found = cls(opened, source, target, read_aligner(home), named_folder(folder).name, read_alpha(home))
+        found.folder = home
+        return found
 
     @property
     def model(self) -> Model:
@@ -129,20 +143,57 @@ class Translator:
         self.engine = Torch(model)
 
     @overload
-    def translate(self, lines: str, *, beam: int = 5, nbest: int = 1, max_length: int = 200) -> Translation: ...
+    def translate(  # type: ignore[overload-overlap] # an nbest of 1 is an int too
+        self, lines: str, *, beam: int = 5, nbest: Literal[1] = 1, max_length: int = 200, alpha: Number | None = None
+    ) -> Translation: ...
     @overload
     def translate(
-        self, lines: list[str], *, beam: int = 5, nbest: int = 1, max_length: int = 200
+        self,
+        lines: list[str],
+        *,
+        beam: int = 5,
+        nbest: Literal[1] = 1,
+        max_length: int = 200,
+        alpha: Number | None = None,
     ) -> list[Translation]: ...
+    @overload
     def translate(
-        self, lines: str | list[str], *, beam: int = 5, nbest: int = 1, max_length: int = 200
-    ) -> Translation | list[Translation]:
-        """The best translation of a line, or of each of many, in order; `nbest` of them through `search`."""
-        if nbest != 1:
-            raise UsageError("translate gives one translation a line.", hint="Call search(lines, Options(nbest=...)).")
-        given = [lines] if isinstance(lines, str) else list(lines)
-        found = [best[0] for best in self.search(given, Options(beam=beam, max_length=max_length))]
-        return found[0] if isinstance(lines, str) else found
+        self, lines: str | list[str], *, beam: int = 5, nbest: int, max_length: int = 200, alpha: Number | None = None
+    ) -> list[Translation] | list[list[Translation]]: ...
+    def translate(
+        self,
+        lines: str | list[str],
+        *,
+        beam: int = 5,
+        nbest: int = 1,
+        max_length: int = 200,
+        alpha: Number | None = None,
+    ) -> Outputs:
+        """The best translation of a line, or of each of many, in order; with `nbest` more, a list of them for each.
+
+        A line without text has one, without text. `alpha` is the length penalty, the model's own where none is given.
+        """
+        options = Options(beam=max(beam, nbest), nbest=nbest, max_length=max_length, alpha=alpha)
+        return self._outputs(lines, options)
+
+    def sample(
+        self,
+        lines: str | list[str],
+        *,
+        draws: int = 1,
+        temperature: Number = 1.0,
+        top_k: int = 0,
+        top_p: Number = 1.0,
+        seed: int | None = None,
+        max_length: int = 200,
+    ) -> Outputs:
+        """A translation that is drawn, piece by piece, for a line or each of many; with more `draws`, lists of them.
+
+        `temperature`, `top_k` and `top_p` are those of `regard.search.Sampling`. The same `seed` draws the same for the
+        same line. Scores and alignments are as those of `translate`.
+        """
+        sampling = Sampling(temperature, top_k, top_p, draws, seed)
+        return self._outputs(lines, Options(max_length=max_length, sampling=sampling))
 
     def search(
         self,
@@ -160,14 +211,16 @@ class Translator:
         whose outputs may be of any length, slower for translations, which end about when others of their length do
         (benchmarks/LOG.md).
         """
-        options = self._settled(options or Options())
-        tokens = tokens or TOKENS * (2 if options.beam == 1 else 1)
+        options, lines = self._settled(options or Options()), texts_of("lines", lines)
+        tokens = tokens or _tokens(options)
         if refill:
             self._check_refill(options)
         pieces = self.source.encode_batch(lines)
-        found: list[list[Translation]] = [[] for _ in lines]
+        found = [[NOTHING] for _ in lines]
+        real = [row for row, line in enumerate(lines) if line.strip() and pieces[row].ids]
 
-        def fill(rows: list[int]) -> None:
+        def fill(some: list[int]) -> None:
+            rows = [real[each] for each in some]
             source = [[*pieces[row].ids, END] for row in rows]
             chosen = replace(options, prefix=[options.prefix[row] for row in rows]) if options.prefix else options
             outputs = self.engine.search(source, chosen, record=record, tokens=tokens if refill else None)
@@ -175,7 +228,7 @@ class Translator:
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
 
         lanes = self.engine.lanes
-        lengths = [len(each) for each in pieces]
+        lengths = [len(pieces[row]) for row in real]
         batches = pools(lengths, tokens, lanes) if refill else batches_of(lengths, tokens, lanes)
         in_lanes(self.engine, fill, list(batches), lanes)
         return found
@@ -216,8 +269,7 @@ class Translator:
 
         `spaced` says for source and target whether spaces part words: (True, True) counts as gold links do.
         """
-        sources = [source] if isinstance(source, str) else list(source)
-        targets = [target] if isinstance(target, str) else list(target)
+        sources, targets = texts_of("source", source), texts_of("target", target)
         if len(sources) != len(targets):
             raise UsageError(f"expected as many targets as sources; found {len(sources)} and {len(targets)}.")
         asked, wanted = self.source.encode_batch(sources), self.target.encode_batch(targets)
@@ -250,6 +302,18 @@ class Translator:
             raise UsageError("this model does not attend, so there is nothing to see.")
         return self._record(asked, wanted, tuple(layers), engine.reader(self._chosen))
 
+    def __repr__(self) -> str:
+        told = describe(self.folder) if self.folder else "a model in memory"
+        pieces = f"{len(self.source):,} source and {len(self.target):,} target pieces"
+        return f"<Translator {self.name}: {told}; {pieces}; translate, sample, align, score, look>"
+
+    def _outputs(self, lines: str | list[str], options: Options) -> Outputs:
+        """What was found for a line or each of many: one output, or a list where several were asked for."""
+        found = self.search(texts_of("lines", lines), options)
+        if options.outputs == 1:
+            return found[0][0] if isinstance(lines, str) else [best[0] for best in found]
+        return found[0] if isinstance(lines, str) else found
+
     def _settled(self, options: Options) -> Options:
         """What was asked, with what this model wants where nothing was."""
         return replace(options, avoid=SILENT, alpha=self.alpha if options.alpha is None else options.alpha)
@@ -262,8 +326,8 @@ class Translator:
                 "engine, or looks where its own position tells it to.",
                 hint="Leave out refill; batches are searched for one after another.",
             )
-        if options.beta or options.no_repeat:
-            raise UsageError("refill does not go with a coverage penalty or no_repeat.", hint="Leave one of them out.")
+        if options.beta or options.no_repeat or options.sampling:
+            raise UsageError("refill does not go with beta, no_repeat or sampling.", hint="Leave one of them out.")
 
     def _told(self, source: Pieces, target: Pieces, found: Hypothesis, spaced: Spaced = (None, None)) -> Translation:
         alignment, look = None, None
@@ -309,44 +373,9 @@ def _to_standard_error(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def model_home(folder: str | Path) -> Path:
-    """Where the model of a folder lies: in itself, or in the best/ of a run."""
-    folder = Path(folder)
-    is_model = any((folder / name).is_file() for name in ("recipe.toml", MANIFEST))
-    return folder / "best" if not is_model and (folder / "best").is_dir() else folder
-
-
-def named_folder(folder: str | Path) -> Path:
-    """The folder that a model is called by: its own or, where every run has one of that name, the next above it."""
-    path = Path(folder).absolute()
-    return next(each for each in (path, *path.parents) if each.name not in GENERIC)
-
-
-def read_aligner(folder: Path) -> Aligner | None:
-    """The heads that were chosen for a model, if any were."""
-    path = folder / ALIGNER_FILE
-    if not path.is_file():
-        return None
-    try:
-        return Aligner.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except ValueError as error:
-        raise ModelError(
-            f"{path}: expected JSON; {error}.", hint="Delete the file to read alignments from the last layer."
-        ) from error
-
-
-def read_alpha(folder: Path) -> Number:
-    """The length penalty that was chosen for a model, or the usual one."""
-    path = folder / LENGTHS_FILE
-    if not path.is_file():
-        return ALPHA
-    try:
-        alpha = json.loads(path.read_text(encoding="utf-8"))["alpha"]
-        return Options(alpha=alpha).exponent
-    except (ValueError, KeyError, TypeError, UsageError) as error:
-        raise ModelError(
-            f"{path}: expected JSON with an alpha of 0 or more; {error}.", hint=f"Delete the file to take {ALPHA:g}."
-        ) from error
+def _tokens(options: Options) -> int:
+    """Padded positions to search for at a time: each has as many rows as hypotheses of it are followed."""
+    return max(1, TOKENS * 2 if options.rows == 1 else min(TOKENS, TOKENS * WIDE // options.rows))
 
 
 def _columns(kind: str, weights: Tensor) -> Tensor:

@@ -30,7 +30,7 @@ def browser():
 @contextmanager
 def watched(browser, **settings):
     """A new tab that may reach files only; what it asks of the network or complains of is an error of the test."""
-    context = browser.new_context(viewport={"width": 1240, "height": 900}, accept_downloads=True, **settings)
+    context = browser.new_context(**{"viewport": {"width": 1240, "height": 900}, "accept_downloads": True} | settings)
     context.set_default_timeout(10_000)
     context.set_offline(True)
     tab, asked, complaints = context.new_page(), [], []

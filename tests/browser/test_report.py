@@ -94,6 +94,22 @@ def test_many_arms_wrap_and_stay_readable(visit, tmp_path):
     assert tab.locator(".difference").count() == 0
 
 
+def test_the_table_of_many_arms_is_not_cut(visit, tmp_path):
+    """At the width of a laptop all columns are there; long labels are broken, and so are intervals."""
+    labels = [f"luong attend.score=dot number={number}" for number in range(7)]
+    found = [attending(OTHER, ANSWER, seed=seed) for seed in range(7)]
+    tab = visit(report(tmp_path, labels, [(OTHER, found)]), viewport={"width": 1200, "height": 800})
+    widths = tab.locator(".wide:has(table)").evaluate_all("all => all.map(e => [e.scrollWidth, e.clientWidth])")
+    assert len(widths) == 2
+    assert all(inside <= outside for inside, outside in widths)
+
+
+def test_labels_run_in_their_own_direction(visit, tmp_path):
+    tab = visit(report(tmp_path, ["שלום 7", "plain"], [(OTHER, [attending(OTHER, ANSWER)] * 2)]))
+    assert tab.locator("tbody th").nth(0).evaluate("e => getComputedStyle(e).direction") == "rtl"
+    assert tab.locator("tbody th").nth(1).evaluate("e => getComputedStyle(e).direction") == "ltr"
+
+
 def test_hostile_arms_and_words(visit, tmp_path):
     """The fixture fails the test on any dialog, error or request."""
     label = "</title></script><script>alert(2)</script>"

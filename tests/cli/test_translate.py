@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import regard
 from regard.cli import app, main
+from regard.errors import UsageError
 
 SMALL = ["-s", "train.tokens=512", "-s", "train.validate_steps=20", "-s", "train.tensorboard=false",
          "-s", "train.rate=0.01", "-s", "train.schedule=constant",
@@ -204,3 +205,34 @@ def test_the_same_from_python(tmp_path):
                          settings=[word for word in SMALL if word != "-s"])  # fmt: skip
     assert isinstance(model.translate("a b c").text, str)
     assert regard.load(tmp_path / "run").translate("a b c").text == model.translate("a b c").text
+
+
+def test_outputs_can_be_drawn(run):
+    words = ("translate", run, "--sample", "--seed", "3", "--nbest", "2", "--format", "jsonl", "--alignments", "hard")
+    first, again = (call(*words, text="a b c\n\n") for _ in range(2))
+    assert first.exit_code == 0, first.output
+    assert first.stdout == again.stdout
+    told = [json.loads(line) for line in first.stdout.splitlines()]
+    assert [each["line"] for each in told] == [1, 1, 2]
+    assert all("links" in each and each["score"] < 0 for each in told[:2])
+    assert told[2]["text"] == ""
+    greedy = call("translate", run, "--beam", "1", text="a b c\n").stdout
+    for narrow in (("--temperature", "0"), ("--top-k", "1"), ("--top-p", "0.000001")):
+        assert call("translate", run, "--sample", *narrow, text="a b c\n").stdout == greedy
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--top-k", "4"), "--top-k is for drawn outputs"),
+        (("--seed", "4"), "--seed is for drawn outputs"),
+        (("--sample", "--beam", "4"), "--beam is for searching"),
+        (("--sample", "--top-p", "2"), "top_p to be more than 0"),
+        (("--sample", "--refill"), "refill does not go with"),
+        (("--beam", "100000"), "a beam of at most 1,000; found 100,000"),
+    ],
+)
+def test_options_that_do_not_go_together(run, words, told):
+    done = call("translate", run, *words, text="a\n")
+    assert isinstance(done.exception, UsageError)
+    assert told in str(done.exception)

@@ -14,6 +14,7 @@ import torch
 from regard.alignment import END, Alignment
 from regard.errors import UsageError
 from regard.show import fonts
+from regard.show.canvas import DOTS, wrap, write_figure
 from regard.show.compare import draw_compare, plot_compare, plot_difference
 from regard.show.fonts import MissingLetters, families
 from regard.show.heads import draw_heads, plot_heads
@@ -236,3 +237,38 @@ def test_a_command_says_in_words_alone_what_is_missing(tmp_path):
     assert "apt install fonts-noto-cjk" in first
     assert all("fonts.py" not in line and "MissingLetters" not in line for line in others)
     assert "UserWarning: another's" in others[0], "a warning that is not ours is told as Python tells it"
+
+
+def long(source, target):
+    """An alignment of so many words."""
+    words = [(*(f"word{number}" for number in range(count - 1)), END) for count in (source, target)]
+    return Alignment(torch.eye(target, source), *words)
+
+
+@pytest.mark.parametrize("plot", [plot_matrix, plot_lines])
+def test_long_sentences_are_drawn_closer_and_never_larger_than_a_screen(plot):
+    few, many, very = (plot(long(count, count - 3)) for count in (7, 127, 401))
+    sizes = [DOTS * max(ax.figure.get_size_inches()) for ax in (few, many, very)]
+    assert sizes[0] < 1000 < sizes[1] < 2700
+    assert sizes[2] < 2700
+    points = [ax.get_yticklabels()[0].get_fontsize() for ax in (few, many, very)]
+    assert points[0] == 10 > points[1] > points[2] == 4.5
+    assert [len(ax.get_yticklabels()) for ax in (few, many)] == [len(few.get_yticks()), len(many.get_yticks())]
+    assert len(many.get_yticklabels()) >= 124, "every word can still be read"
+    shown = texts(very.get_yticklabels())
+    assert shown == tuple(f"word{number}" for number in range(0, 401, 3))[: len(shown)], "of more, every third"
+
+
+def test_a_title_is_broken_and_not_cut(tmp_path):
+    assert wrap("one two three four", 1.7) == "one two three\nfour"
+    assert wrap("日本語の長い題名", 1.2) == "日本語の長\nい題名", "wide letters, no spaces"
+    assert wrap("word " * 99, 1.4).count("\n") == 3
+    assert wrap("word " * 99, 1.4).endswith("…")
+    figure = plot_matrix(ALIGNMENT).figure
+    write_figure(figure, tmp_path / "a.png", "a title that is far longer than this small figure is wide")
+    box = figure._suptitle.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+    one, _, both = plot_compare(ALIGNMENT, OTHER, names=("a name of many words that goes on", "another"))
+    assert "\n" in one.get_title()
+    assert "\n" in both.get_title()

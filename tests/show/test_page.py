@@ -77,7 +77,7 @@ def test_the_frame_of_a_notebook():
     given = page(plain(), title='A "title" & more')
     text = embed_html(given, 480)
     ((attributes, _),) = Reader(text).of("iframe")
-    assert attributes["srcdoc"] == page_html(given)
+    assert attributes["srcdoc"] == page_html(given, embedded=True) != page_html(given)
     assert attributes["sandbox"] == "allow-scripts allow-downloads"
     assert (attributes["height"], attributes["title"]) == ("480", 'A "title" & more')
     assert html.escape("<script>") in text

@@ -79,7 +79,7 @@ def compare(
 def _languages(arms: Sequence[Arm], source: str | None, target: str | None) -> tuple[str | None, str | None]:
     """What to read and write: what was asked, else what the finished models do; refused where one does otherwise."""
     from regard.data.languages import asked_of
-    from regard.translator import model_home
+    from regard.engine.home import model_home
 
     for arm in arms:
         if arm.finished:

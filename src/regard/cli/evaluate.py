@@ -88,7 +88,8 @@ def _opened(
     """The model, and the corpus in the model's languages."""
     from regard.data.corpus import Corpus
     from regard.data.languages import asked_of
-    from regard.translator import Translator, model_home
+    from regard.engine.home import model_home
+    from regard.translator import Translator
 
     source, target = asked if any_language else asked_of(model_home(model), *asked)
     return Translator.load(model, engine, say=partial(typer.echo, err=True)), Corpus.open(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 DATES = ("friday october 20 1995", "the 3rd of may 1968")
 PHRASES = ("the honest architect explained that he was tired .", "the red car is in the garden .")
+MIDDLING = 8  # words of a sentence that shows something, and is read at a glance
 # Small batches, so that a minute holds many updates; validation is done once, at the end.
 QUICK = ("train.validate_steps=0", "train.tensorboard=false", "train.precision=fp32")
 SHORT = (*QUICK, "train.vocabulary=3000", "train.tokens=1024", "train.rate=0.003")
@@ -42,7 +45,7 @@ def quickstart(
     with _beside(_fresh(out / "dates"), minutes, seed):
         phrases = _trained(_fresh(out / "en-fr"), minutes, seed)
     reader = load(out / "dates")
-    bleu, links = _scored(phrases, seed)
+    bleu, links, known = _scored(phrases, seed)
     typer.echo(f"{_exact(reader, seed):.1%} of 500 dates it has never seen are read exactly.\n")
     for line in DATES:
         typer.echo(_drawn(line, _by_letters(reader, line), "") + "\n")
@@ -53,13 +56,12 @@ def quickstart(
         typer.echo(_drawn(line, phrases.align(line, phrases.translate(line).text), " ") + "\n")
     looked = phrases.align(PHRASES[0], phrases.translate(PHRASES[0]).text)
     typer.echo(f"A picture: {draw_matrix(looked, out / 'alignment.png', 'What it looked at')}")
-    typer.echo(f"Try it: echo 'the baker sells bread .' | regard translate {out / 'en-fr'}")
+    line, folder = shlex.quote(known or PHRASES[1]), shlex.quote(str(out / "en-fr"))
+    typer.echo(f"Try it: echo {line} | {_command()} translate {folder}")
 
 
 def _fresh(folder: Path) -> Path:
     """A folder without the run of the last quickstart; what is not such a run is left for `train` to refuse."""
-    import shutil
-
     if any((folder / name / "recipe.toml").is_file() for name in ("last", "best")):
         shutil.rmtree(folder)
     return folder
@@ -126,16 +128,37 @@ def _exact(reader: Translator, seed: int) -> float:
     return sum(each.text == pair.target for each, pair in zip(found, pairs, strict=True)) / len(pairs)
 
 
-def _scored(translator: Translator, seed: int) -> tuple[float, AlignmentScore]:
+def _command() -> str:
+    """How to call `regard` from here: by its name where the shell finds it, else as it was called now."""
+    beside = Path(sys.executable).with_name("regard")
+    if not beside.is_file():
+        return f"{shlex.quote(_near(Path(sys.executable)))} -m regard"
+    found = shutil.which("regard")
+    return "regard" if found and Path(found).resolve() == beside.resolve() else shlex.quote(_near(beside))
+
+
+def _near(path: Path) -> str:
+    """A path as it is written from this folder, where it lies in it."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _scored(translator: Translator, seed: int) -> tuple[float, AlignmentScore, str]:
+    """BLEU and alignment error on test sentences, and a sentence of these that is translated as it should be."""
     from regard.data.builtin import examples
     from regard.evaluate import aer, bleu
 
     pairs = list(examples("phrasebook", split="test", size=300, seed=seed))
     sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    outputs = [each.text for each in translator.translate(sources, beam=2)]
+    outputs = [each.text for each in translator.translate(sources)]  # as the command does that is shown at the end
     found = [alignment.links() for alignment in translator.align(sources, targets)]
     score = aer(found, [pair.sure for pair in pairs], [pair.possible for pair in pairs])
-    return bleu(outputs, targets).value, score
+    known = [pair.source for pair, output in zip(pairs, outputs, strict=True) if output == pair.target]
+    return bleu(outputs, targets).value, score, min(known, key=_from_middling, default="")
+
+
+def _from_middling(line: str) -> int:
+    """How far a sentence is from being neither short nor long."""
+    return abs(len(line.split()) - MIDDLING)
 
 
 def _by_letters(reader: Translator, line: str) -> Alignment:

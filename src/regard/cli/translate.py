@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,10 +18,12 @@ from regard.cli.options import ENGINE, Alpha
 if TYPE_CHECKING:
     from regard.blocks import Block, Written
     from regard.filter import Filter
+    from regard.search import Sampling
 
     Turn = Callable[[Iterable[Block]], Iterator[Written]]
 
 RAY = "ray"
+BEAM = 5
 EngineName = Annotated[
     Literal["auto", "torch", "ctranslate2", "onnx", "ray"],
     typer.Option(help=f"{ENGINE} ray: as it is, in many processes."),
@@ -38,7 +40,7 @@ def translate(
     file: Annotated[
         Path | None, typer.Argument(help="A text file (plain or .gz), a sentence a line. Without it, standard input.")
     ] = None,
-    beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
+    beam: Annotated[int | None, typer.Option(min=1, help="How many outputs are followed at once; else 5.")] = None,
     nbest: Annotated[int, typer.Option(min=1, help="How many outputs are printed for each line.")] = 1,
     alignments: Alignments = "none",
     form: Form = "text",
@@ -50,6 +52,22 @@ def translate(
             "--refill", help="Let lines in as others end: faster for long ones whose outputs may be of any length."
         ),
     ] = False,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw outputs, --nbest of them, instead of searching for the best.")
+    ] = False,
+    temperature: Annotated[
+        float | None,
+        typer.Option(min=0, help="With --sample: below 1 the likely are likelier; 0 is greedy; else 1."),
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(min=1, help="With --sample: draw from so many of the likeliest pieces alone.")
+    ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(help="With --sample: draw from the likeliest pieces that together hold this share.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="With --sample: the same seed draws the same for the same line.")
+    ] = None,
     engine: EngineName = "auto",
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute; else all cores.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="With ray: how many processes; else one a core.")] = None,
@@ -60,7 +78,7 @@ def translate(
     """Translate standard input (or a file) to standard output, a line a sentence.
 
     With --alignments hard, text lines are followed by a tab and the links; with --nbest, each output is
-    preceded by the number of its line and a tab.
+    preceded by the number of its line and a tab. A line without text stays one.
 
     Example: echo "Ein Mann liest ein Buch." | regard translate runs/de-en
     """
@@ -73,7 +91,11 @@ def translate(
         raise UsageError("soft alignments are matrices, which a line of text cannot hold.", hint="Add --format jsonl.")
     if engine != RAY and (workers or address):
         raise UsageError("--workers and --address are for a cluster.", hint="Add --engine ray, or leave them out.")
-    options = Options(beam=max(beam, nbest), nbest=nbest, max_length=max_length, alpha=alpha)
+    drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+    if sample and beam:
+        raise UsageError("--beam is for searching, and --sample draws.", hint="Leave one of them out.")
+    sampling = _sampling(sample, nbest, drawing)
+    options = Options(max(beam or BEAM, nbest), nbest, max_length=max_length, alpha=alpha, sampling=sampling)
     job = Filter(model, options, alignments, form, None if engine == RAY else engine, threads, refill=refill)
     out, said = sys.stdout.buffer, set[str]()
     with _across(job, workers, address) if engine == RAY else _here(job) as turn:
@@ -89,6 +111,17 @@ def _say(notes: Iterable[str], said: set[str]) -> None:
         if note not in said:
             typer.echo(note, err=True)
         said.add(note)
+
+
+def _sampling(wanted: bool, draws: int, given: dict[str, Any]) -> Sampling | None:
+    """What is drawn from, if outputs are drawn at all; options that would then count for nothing are refused."""
+    from regard.errors import UsageError
+    from regard.search import Sampling
+
+    asked = {name: value for name, value in given.items() if value is not None}
+    if asked and not wanted:
+        raise UsageError(f"--{next(iter(asked)).replace('_', '-')} is for drawn outputs.", hint="Add --sample.")
+    return Sampling(draws=draws, **asked) if wanted else None
 
 
 @contextmanager

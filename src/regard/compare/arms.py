@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from regard.engine.home import named_folder
 from regard.errors import UsageError
 from regard.model import check_text, recipe_of
 from regard.recipe import resolve
-from regard.translator import named_folder
 
 
 @dataclass(frozen=True)

@@ -62,11 +62,16 @@ def section_html(heading: str, *parts: str) -> str:
 def table_html(table: Table, name: str) -> str:
     """A table; `name` is for those who do not see where it stands."""
     head, *rows = table
-    top = "".join(f'<th scope="col" dir="auto">{escape(cell)}</th>' for cell in head)
+    top = "".join(f'<th scope="col" dir="auto">{_label(cell)}</th>' for cell in head)
     body = "".join(
-        f'<tr><th scope="row" dir="auto">{escape(first)}</th>{"".join(map(_cell, rest))}</tr>' for first, *rest in rows
+        f'<tr><th scope="row" dir="auto">{_label(first)}</th>{"".join(map(_cell, rest))}</tr>' for first, *rest in rows
     )
     return _wide(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>", name)
+
+
+def _label(text: str) -> str:
+    """A name that may be broken within a setting or a path: attend.score=dot."""
+    return re.sub(r"([=./_-])", r"\1<wbr>", escape(text))
 
 
 def _cell(text: str) -> str:

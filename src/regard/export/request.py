@@ -11,11 +11,12 @@ from typing import Any, Literal, get_args
 from regard.data.corpus import Corpus
 from regard.data.languages import FILE as LANGUAGES_FILE
 from regard.engine import MANIFEST
+from regard.engine.home import model_home
 from regard.errors import ModelError, UnknownName, UsageError
 from regard.export.agreement import Agreement, agreement, made_up_lines, must_be_exact
 from regard.model import Model
 from regard.record import FILE as ALIGNER_FILE
-from regard.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translator, model_home
+from regard.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translator
 
 Quantization = Literal[
     "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16", "float32"

@@ -23,18 +23,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from regard.search.hypothesis import Hypothesis
-from regard.search.options import Options
+from regard.search.options import Options, Sampling
 
 if TYPE_CHECKING:
     from regard.search.beam import beam_search
     from regard.search.forced import force
     from regard.search.greedy import greedy_search
     from regard.search.penalty import coverage_penalty, length_penalty
-    from regard.search.sampling import Sampling, sample
+    from regard.search.sampling import sample
     from regard.search.shortlist import Shortlist
 
 _HOMES = {
-    "Sampling": "sampling",
     "Shortlist": "shortlist",
     "beam_search": "beam",
     "coverage_penalty": "penalty",

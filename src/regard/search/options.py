@@ -18,6 +18,31 @@ SPARE = 10  # pieces that even the shortest source may have on top of `stretch` 
 
 
 @dataclass(frozen=True)
+class Sampling:
+    """From what a piece is drawn.
+
+    temperature: what log-probabilities are divided by; below 1 the likely become likelier, 0 is greedy search.
+    top_k: draw only from so many of the likeliest pieces; 0 is all.
+    top_p: draw only from the likeliest pieces that together hold this share (Holtzman et al. 2020); 1 is all.
+    draws: how many outputs are drawn for each sentence.
+    seed: the same seed draws the same for the same sentence; None draws anew each time.
+    """
+
+    temperature: Number = 1.0
+    top_k: int = 0
+    top_p: Number = 1.0
+    draws: int = 1
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        at_least("temperature", self.temperature, 0)
+        at_least("top_k", self.top_k, 0)
+        at_least("draws", self.draws, 1)
+        if not 0 < self.top_p <= 1:
+            raise UsageError(f"search: expected top_p to be more than 0 and at most 1; found {self.top_p}.")
+
+
+@dataclass(frozen=True)
 class Options:
     """How outputs are searched for, and which may be found.
 
@@ -35,6 +60,8 @@ class Options:
     avoid: pieces that are never written.
     shortlist: what each source may lead to; nothing else is scored, and chances are shares among the candidates.
         What is forced or to be avoided is scored as well. None scores all pieces.
+    sampling: draw outputs instead of searching for the best, `sampling.draws` of each sentence; beam and nbest then
+        count for nothing.
 
     A hypothesis that may write nothing under these rules ends, be it shorter than `min_length`.
     """
@@ -50,12 +77,25 @@ class Options:
     prefix: Sequence[Sequence[int]] = ()
     avoid: Sequence[int] = ()
     shortlist: Shortlist | None = None
+    sampling: Sampling | None = None
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs of a sentence are returned."""
+        return self.nbest if self.sampling is None else self.sampling.draws
+
+    @property
+    def rows(self) -> int:
+        """How many hypotheses of a sentence are written at once."""
+        return self.beam if self.sampling is None else self.sampling.draws
 
     def __post_init__(self) -> None:
         least = {"beam": 1, "nbest": 1, "max_length": 1}
         for name in ("beam", "nbest", "alpha", "beta", "min_length", "max_length", "stretch", "no_repeat"):
             if (value := getattr(self, name)) is not None:
                 at_least(name, value, least.get(name, 0))
+        if self.sampling is not None and self.sampling.draws > WIDEST:
+            raise UsageError(f"search: expected at most {WIDEST:,} draws of a sentence; found {self.sampling.draws:,}.")
         if self.beam > WIDEST:
             raise UsageError(
                 f"search: expected a beam of at most {WIDEST:,}; found {self.beam:,}.",

@@ -5,43 +5,28 @@ Letters: N rows, V vocabulary, C candidates, L steps at most.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.errors import UsageError
 from regard.model import Model
 from regard.search.hypothesis import Hypothesis
 from regard.search.loop import search
-from regard.search.options import Number, Options, at_least
+from regard.search.options import Number, Options, Sampling
 from regard.search.rows import Rows, Step
 from regard.search.strategy import Candidates, Strategy
 from regard.types import Grid, Padded
 
+Dice = torch.Generator | Sequence[torch.Generator] | None  # for all sentences, or one for each; None: PyTorch's own
 
-@dataclass(frozen=True)
-class Sampling:
-    """From what a piece is drawn.
 
-    temperature: what log-probabilities are divided by; below 1 the likely become likelier, 0 is greedy search.
-    top_k: draw only from so many of the likeliest pieces; 0 is all.
-    top_p: draw only from the likeliest pieces that together hold this share (Holtzman et al. 2020); 1 is all.
-    draws: how many outputs are drawn for each sentence.
-    """
-
-    temperature: Number = 1.0
-    top_k: int = 0
-    top_p: Number = 1.0
-    draws: int = 1
-
-    def __post_init__(self) -> None:
-        at_least("temperature", self.temperature, 0)
-        at_least("top_k", self.top_k, 0)
-        at_least("draws", self.draws, 1)
-        if not 0 < self.top_p <= 1:
-            raise UsageError(f"search: expected top_p to be more than 0 and at most 1; found {self.top_p}.")
+def dice_of(seed: int, source: Sequence[int]) -> torch.Generator:
+    """A generator that goes by a seed and a sentence alone: wherever that stands, it draws the same."""
+    told = hashlib.blake2b(repr((seed, *source)).encode(), digest_size=7)
+    return torch.Generator().manual_seed(int.from_bytes(told.digest()))
 
 
 def sample(
@@ -52,12 +37,13 @@ def sample(
     *,
     start: int,
     end: int,
-    generator: torch.Generator | None = None,
+    generator: Dice = None,
     record: bool = False,
 ) -> list[list[Hypothesis]]:
     """`draws` outputs for each sentence, in the order they were drawn; likelihoods are the model's own.
 
-    The same generator draws the same. How long other sentences go on does not change what a sentence draws.
+    The same generator draws the same, and so does one for each sentence, whatever others stand beside it. How long
+    other sentences go on does not change what a sentence draws.
     """
     sampling, options = sampling or Sampling(), options or Options()
     strategy = Draw(sampling, options, generator)
@@ -69,14 +55,18 @@ def sample(
 class Draw(Strategy):
     """Every row goes on with a piece that is drawn for it."""
 
-    def __init__(self, sampling: Sampling, options: Options, generator: torch.Generator | None) -> None:
+    def __init__(self, sampling: Sampling, options: Options, generator: Dice) -> None:
         self.sampling, self.options, self.generator = sampling, options, generator
         self.copies = sampling.draws
 
     def begin(self, limits: Int[Tensor, " B"]) -> None:
         """Throw all dice at once, so that those of a row do not depend on when other rows end."""
-        shape = (len(limits), self.options.max_length + 1)
-        self.dice = torch.rand(shape, generator=self.generator).to(limits.device)
+        steps = self.options.max_length + 1
+        if isinstance(self.generator, Sequence):
+            thrown = torch.cat([torch.rand((self.copies, steps), generator=each) for each in self.generator])
+        else:
+            thrown = torch.rand((len(limits), steps), generator=self.generator)
+        self.dice = thrown.to(limits.device)
 
     def narrow(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step, wanted: int) -> Candidates:
         """A piece for each row."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 
 from regard.errors import UsageError
-from regard.show.labels import cut
+from regard.show.fonts import families
+from regard.show.labels import cut, readable
 from regard.show.place import fresh_file
 
 ENDINGS = (".png", ".svg", ".pdf")
@@ -18,6 +23,27 @@ LABEL = 0.22  # inches that a row of text takes
 LETTER = 0.085  # inches that a letter takes
 LONGEST = 30  # letters of a word that are shown
 DOTS = 150  # an inch, in a .png
+TALLEST = 14.0  # inches that the cells of a long sentence may take: what a large screen shows whole
+SMALLEST = 4.5  # points of letters that can still be read in print
+POINTS = 10.0  # of letters, where there is room
+INCH = 72  # points
+LINES = 4  # of a title
+
+
+@dataclass(frozen=True)
+class Spacing:
+    """How far apart words stand, in inches, the points of their letters, and of how many words one is written."""
+
+    step: float
+    points: float
+    every: int
+
+    @classmethod
+    def of(cls, count: int, step: float) -> Spacing:
+        """For so many words that are `step` apart where there is room; closer, smaller and fewer where there is not."""
+        close = min(step, TALLEST / max(1, count))
+        points = min(POINTS, 0.75 * INCH * close)  # a quarter is left between them
+        return cls(close, max(SMALLEST, points), max(1, ceil(SMALLEST / points)))
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -43,13 +69,21 @@ def write_figure(figure: Any, path: Path, title: str = "", note: str = "") -> Pa
 
     ending = check_name(path)
     if title:
-        figure.suptitle(title, parse_math=False)
+        wrapped = wrap(title, figure.get_figwidth())
+        figure.suptitle(wrapped, parse_math=False, fontfamily=families([title]))
     if note:
         figure.supxlabel(note, fontsize=7, color="0.35", parse_math=False, wrap=True)
     with fresh_file(path) as draft, rc_context({"svg.hashsalt": "regard"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # told once, in words, by `fonts`
         figure.savefig(draft, format=ending[1:], dpi=DOTS, metadata=UNDATED[ending])
     return path
+
+
+def wrap(text: str, inches: float, points: float = 12.0) -> str:
+    """A title in lines that are no wider than there is room for, at most four."""
+    cells = max(10, int(0.8 * inches / (LETTER * points / POINTS)))  # letters differ in width
+    lines = [line.plain.rstrip() for line in Text(readable(text)).wrap(Console(width=cells), cells)]
+    return "\n".join(lines if len(lines) <= LINES else [*lines[: LINES - 1], f"{lines[LINES - 1][: cells - 1]}…"])
 
 
 def short(words: tuple[str, ...]) -> list[str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from regard.alignment import Alignment
 from regard.errors import UsageError
-from regard.show.canvas import check_name, new_figure, write_figure
+from regard.show.canvas import check_name, new_figure, wrap, write_figure
+from regard.show.fonts import families
 from regard.show.matrix import label_axes, matrix_size, plot_matrix
 
 DIVERGING = "PuOr"  # orange and purple are told apart by people of every colour vision
@@ -46,10 +47,11 @@ def plot_compare(
                          f"words; found {len(axes)}.")  # fmt: skip
     for ax, alignment, name in zip(axes, (one, other), names, strict=False):
         plot_matrix(alignment, ax)
-        ax.set_title(name, parse_math=False)
+        ax.set_title(wrap(name, matrix_size(alignment)[0]), parse_math=False, fontfamily=families([name]))
     if count == 3:
         plot_difference(one, other, axes[2])
-        axes[2].set_title(f"{names[0]} less {names[1]}", parse_math=False)
+        told = f"{names[0]} less {names[1]}"
+        axes[2].set_title(wrap(told, matrix_size(one)[0]), parse_math=False, fontfamily=families([told]))
     weights, bars = axes[1].images[-1], axes[0].figure
     bars.colorbar(weights, ax=axes[1], label="weight", shrink=0.6)
     if count == 3:

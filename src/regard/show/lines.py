@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from regard.alignment import Alignment
-from regard.show.canvas import LABEL, check_name, longest, new_figure, short, write_figure
+from regard.show.canvas import LABEL, Spacing, check_name, longest, new_figure, short, write_figure
 from regard.show.fonts import families
 
 THRESHOLD = 0.05  # what is below would be lines too thin to see
+STEP = 1.3 * LABEL  # inches from one word to the next
 WIDEST = 4.0  # points, of a line that carries all the weight
 
 
@@ -18,7 +19,7 @@ def plot_lines(alignment: Alignment, ax: Any = None, *, threshold: float = THRES
     tall = max(len(alignment.source), len(alignment.target))
     if ax is None:
         words = longest(alignment.source) + longest(alignment.target)
-        ax = new_figure(words + 2.5, 1.3 * LABEL * tall + 3 * LABEL).subplots()
+        ax = new_figure(words + 2.5, Spacing.of(tall, STEP).step * tall + 3 * LABEL).subplots()
     left, right = _places(len(alignment.source), tall), _places(len(alignment.target), tall)
     for target, row in enumerate(alignment.matrix.tolist()):
         for source, weight in enumerate(row):
@@ -32,11 +33,12 @@ def plot_lines(alignment: Alignment, ax: Any = None, *, threshold: float = THRES
 
 def _words(ax: Any, alignment: Alignment, left: list[float], right: list[float]) -> None:
     """The words at the ends of the lines, as the ticks of two axes, so that the figure makes room for them."""
-    style = {"parse_math": False, "fontfamily": families((*alignment.source, *alignment.target))}
+    fonts, spacing = families((*alignment.source, *alignment.target)), Spacing.of(max(len(left), len(right)), STEP)
+    style, some = {"parse_math": False, "fontfamily": fonts, "fontsize": spacing.points}, spacing.every
     other = ax.twinx()
     other.set_ylim(max(len(left), len(right)) - 0.5, -0.5)
-    ax.set_yticks(left, short(alignment.source), **style)
-    other.set_yticks(right, short(alignment.target), **style)
+    ax.set_yticks(left[::some], short(alignment.source[::some]), **style)
+    other.set_yticks(right[::some], short(alignment.target[::some]), **style)
     for each in (ax, other):
         each.tick_params(length=0)
         each.set_xticks([])

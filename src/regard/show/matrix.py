@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.alignment import Alignment
-from regard.show.canvas import LABEL, check_name, longest, new_figure, short, write_figure
+from regard.show.canvas import LABEL, POINTS, Spacing, check_name, longest, new_figure, short, write_figure
 from regard.show.fonts import families
 
 CELL, BAR = 0.35, 3.0  # inches, of a cell's side and of the longest legend
@@ -47,20 +47,27 @@ def label_axes(ax: Any, alignment: Alignment) -> None:
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
     # As text, never as a formula: a dollar sign in a sentence is a dollar sign.
-    style = {"parse_math": False, "fontfamily": fonts}
-    ax.set_xticks(
-        range(len(alignment.source)), short(alignment.source), rotation=60, ha="left", rotation_mode="anchor", **style
-    )
-    ax.set_yticks(range(len(alignment.target)), short(alignment.target), **style)
+    spacing = _spacing(alignment)
+    style = {"parse_math": False, "fontfamily": fonts, "fontsize": spacing.points}
+    places = range(len(alignment.source))[:: spacing.every], range(len(alignment.target))[:: spacing.every]
+    words = short(alignment.source[:: spacing.every]), short(alignment.target[:: spacing.every])
+    ax.set_xticks(places[0], words[0], rotation=60, ha="left", rotation_mode="anchor", **style)
+    ax.set_yticks(places[1], words[1], **style)
     ax.set_xlabel(columns, fontsize=8, color="0.35")
     ax.set_ylabel(rows, fontsize=8, color="0.35")
 
 
 def matrix_size(alignment: Alignment) -> tuple[float, float]:
     """Inches, wide and high, that a matrix with its words takes."""
+    cell, share = _spacing(alignment).step, _spacing(alignment).points / POINTS
     # A slanted label of the last column reaches to the right of the matrix.
-    width = CELL * len(alignment.source) + longest(alignment.target) + longest(alignment.source[-2:]) / 2 + 2 * LABEL
-    return max(2.5, width), max(2.8, CELL * len(alignment.target) + longest(alignment.source) + 3 * LABEL)
+    sides = share * (longest(alignment.target) + longest(alignment.source[-2:]) / 2)
+    width = cell * len(alignment.source) + sides + 2 * LABEL
+    return max(2.5, width), max(2.8, cell * len(alignment.target) + share * longest(alignment.source) + 3 * LABEL)
+
+
+def _spacing(alignment: Alignment) -> Spacing:
+    return Spacing.of(max(len(alignment.source), len(alignment.target)), CELL)
 
 
 def rule(alignment: Alignment) -> str:

@@ -92,7 +92,8 @@ class CTranslate2:
         """Can it make such a search, of such sources?"""
         longest = max(options.limits([len(source) for source in sources]), default=0)
         lengths = max(map(len, sources), default=0), longest + 1
-        return not options.beta and options.shortlist is None and self._has_room(*lengths)
+        ours = options.beta or options.shortlist is not None or options.sampling is not None
+        return not ours and self._has_room(*lengths)
 
     def has_room(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> bool:
         """Are these within the positions that were exported, the end of each target included?"""
@@ -261,6 +262,11 @@ def _check_options(options: Options) -> None:
         raise UsageError(
             "the engine ctranslate2 has the shortlist that it was exported with, and takes no other.",
             hint="Export with --shortlist N, or translate with the model folder that was exported.",
+        )
+    if options.sampling is not None:
+        raise UsageError(
+            "the engine ctranslate2 searches for the best outputs, and draws none.",
+            hint="Sample with the model folder that was exported.",
         )
 
 

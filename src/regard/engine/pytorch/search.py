@@ -15,7 +15,8 @@ from regard.engine import Ids
 from regard.listen import Looked, heard
 from regard.model import Model
 from regard.record import Aligner
-from regard.search import Hypothesis, Options, beam_search, force, greedy_search
+from regard.search import Hypothesis, Options, beam_search, force, greedy_search, sample
+from regard.search.sampling import dice_of
 from regard.search.shortlist import Shortlist
 from regard.types import Batch
 
@@ -58,9 +59,15 @@ class Searched:
     def search(
         self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None
     ) -> list[list[Hypothesis]]:
-        """Beam search; with a beam of one greedy search, which finds the same with less to do."""
+        """Beam search; with a beam of one greedy search, which finds the same with less to do; or what is drawn."""
         source = pad(sources)
         chosen = options if self.shortlist is None else replace(options, shortlist=self.shortlist)
+        if options.sampling is not None:
+            seed = options.sampling.seed
+            dice = None if seed is None else [dice_of(seed, each) for each in sources]
+            return sample(
+                self.model, source, options.sampling, chosen, start=START, end=END, generator=dice, record=record
+            )
         if options.beam == 1:
             found = greedy_search(self.model, source, chosen, start=START, end=END, record=record, tokens=tokens)
             return [[each] for each in found]
