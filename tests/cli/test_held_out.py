@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from regard.cli import app
+from regard.cli.compare import _recorded
+from regard.compare.arms import read_arms
 from regard.data.corpus import Corpus
 from regard.data.held_out import FILE, HeldOut
 
@@ -60,6 +62,16 @@ def test_the_model_is_tested_on_what_its_training_held_out(home, trained):
     other = len(Corpus.open(home / "pairs.csv", held_out=HeldOut(test=0.01)).split("test"))
     assert f"{other} pairs" in call(*words, "--test", 0.01).stdout
     assert "1,000 pairs" in call("evaluate", home / "run", "--data", "copy", "--beam", 1).stdout  # it has its own
+
+
+def test_a_comparison_tests_all_on_what_a_finished_model_never_saw(home, trained):
+    (arm,) = read_arms([str(home / "run")])
+    held_out = _recorded([arm])
+    assert (held_out.validation, held_out.test) == (0.05, 31)
+    assert held_out.fitting(Corpus.open(home / "pairs.csv", held_out=held_out).cut) == (0.05, 31)
+    assert held_out.fitting(Corpus.open("copy", held_out=held_out).cut) == (None, None)
+    assert HeldOut(0, 7).fitting({"test": 7}) == (0, 7)
+    assert not _recorded(read_arms(["rnnsearch"]))
 
 
 def test_data_check_shows_it_before(home):
