@@ -117,7 +117,7 @@ EN_DE := --from en --to de
 DROP = $(addprefix -s ,$(addsuffix dropout=$(1),embed. predict.embed. encode. predict.))
 SIX := -s train.vocabulary=6000 -s train.tokens=4096 -s train.average.decay=0.999
 define TEACH
-	$(REGARD) export $(PUBLISHED)/$(1) --to ctranslate2 --out $(PUBLISHED)/$(1)-int8 --data $(LOWER) --source en --target de
+	$(REGARD) export $(PUBLISHED)/$(1) --to ctranslate2 --out $(PUBLISHED)/$(1)-int8 --data $(LOWER) --from en --to de
 	$(REGARD) translate $(PUBLISHED)/$(1)-int8 $(LOWER)/train.en.gz --beam 8 --nbest 4 --alpha 1.4 > $(PUBLISHED)/$(1).offers
 	$(BIN)/python benchmarks/nearest.py $(PUBLISHED)/train.de $(PUBLISHED)/$(1).offers > $(PUBLISHED)/$(1).de
 endef
@@ -148,7 +148,7 @@ proof-fast: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(REGARD) train transformer $(MULTI30K) --minutes 45 --out $(FAST)/transformer \
 		$(addprefix -s ,$(GUIDED) $(SAME) train.vocabulary=8000)
 	$(REGARD) export $(FAST)/transformer --to ctranslate2 --out $(FAST)/teacher --data $(DATA)/multi30k \
-		--source de --target en
+		--from de --to en
 	mkdir -p $(FAST)/taught && cp $(DATA)/multi30k/val.*.gz $(DATA)/multi30k/test*.gz $(FAST)/taught
 	$(REGARD) translate $(FAST)/teacher $(DATA)/multi30k/train.de.gz --alpha 1.5 | gzip > $(FAST)/written.gz
 	cat $(DATA)/multi30k/train.de.gz $(DATA)/multi30k/train.de.gz > $(FAST)/taught/train.de.gz

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from regard.data.held_out import Amount, HeldOut
 from regard.learn.events import Tell, quiet
 from regard.training.asked import Asked, silent
 from regard.training.ready import Say, Tokenizers
@@ -26,6 +27,8 @@ def train(
     resume: bool = False,
     settings: Sequence[str] = (),
     size: int | None = None,
+    validation: Amount | None = None,
+    test: Amount | None = None,
     tokenizers: Tokenizers | None = None,
     tell: Tell = quiet,
     say: Say = silent,
@@ -39,23 +42,13 @@ def train(
         resume: go on with the run in `out`.
         settings: changes of the recipe, as `-s` takes them: `["train.rate=0.002"]`.
         size: how many pairs a built-in corpus shall draw.
+        validation: how many pairs (1000), or which share of them (0.05), are cut off from train where the corpus has
+            no validation split; `test` likewise. The usual are about 2,000, at most a tenth.
         tokenizers: those of source and target, if they shall not be learnt from the corpus.
         tell: hears every step, validation and save; `say` hears notes in words.
 
     Many processes that a launcher started call this alike, train as one, and all have the model.
     """
-    asked = Asked(
-        recipe,
-        data,
-        out,
-        source,
-        target,
-        minutes,
-        steps,
-        seed,
-        resume,
-        settings=settings,
-        size=size,
-        tokenizers=tokenizers,
-    )
+    held_out = HeldOut(validation, test)
+    asked = Asked(recipe, data, out, source, target, minutes, steps, seed, resume, settings, size, tokenizers, held_out)
     return asked.train(tell, say)

@@ -91,6 +91,19 @@ def test_given_pairs_are_aligned_alike(home):
         (("export", "run", "--to", "ctranslate2", "--out", "run"), UsageError, "holds the model"),
         (("export", "none", "--to", "ctranslate2", "--out", "x"), ModelError, "is no model folder"),
         (("export", "run", "--to", "ctranslate2", "--out", "x", "--shortlist", 3), UsageError, "Add --data"),
+        (("export", "run", "--to", "ctranslate", "--out", "x"), UsageError, "Did you mean 'ctranslate2'?"),
+        (
+            ("export", "run", "--to", "onnx", "--to", "torch", "--out", "x"),
+            UsageError,
+            "expected one engine after --to",
+        ),
+        (
+            ("export", "run", "--to", "onnx", "--to", "de", "--to", "en", "--out", "x"),
+            UsageError,
+            "at most one language",
+        ),
+        (("export", "run", "--to", "torch", "--to", "en", "--out", "x"), UsageError, "'en' is a language of --data"),
+        (("export", "run", "--to", "torch", "--from", "de", "--out", "x"), UsageError, "'de' is a language of --data"),
         (("show", "out", "ja"), UsageError, "Use the model folder"),
     ],
 )

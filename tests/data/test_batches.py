@@ -148,6 +148,25 @@ def test_long_pairs_are_left_out_and_counted():
     assert stream.tally.left_out == 2  # of this epoch, not of all
 
 
+def test_the_total_counts_every_epoch_however_often_it_stops():
+    lengths = [(2, 3)] * 5 + [(3, 2)] * 6 + [(40, 40)]
+    whole, parted = (batches(lengths, tokens=29, longest=20, seed=7) for _ in range(2))
+    for _ in range(3):
+        given = list(whole)
+    assert (whole.tally.pairs, whole.total.pairs, whole.total.left_out) == (11, 33, 1)
+    assert whole.total.batches == 3 * len(given)
+    assert whole.total.padding == pytest.approx(whole.tally.padding)
+    assert whole.epochs == 3.0
+    stream = parted.forever()
+    for _ in range(3 * len(given)):
+        next(stream)
+        state = json.loads(json.dumps(parted.state()))
+        parted = batches(lengths, tokens=29, longest=20, seed=7)
+        parted.restore(state)
+        stream = parted.forever()
+    assert parted.total == whole.total
+
+
 def test_a_tally_reads_well():
     assert str(Tally(2, 3_000, 0, 100, 95)) == "2 batches, 3,000 pairs, 5.0% padding"
 

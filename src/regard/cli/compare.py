@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import Alpha, AnyLanguage, From, Settings, To
+from regard.cli import complete
+from regard.cli.options import Alpha, AnyLanguage, Data, From, Settings, TestSize, To, ValidationSize
 
 if TYPE_CHECKING:
     from regard.compare import Plan, Result
     from regard.compare.arms import Arm
     from regard.compare.report import Example
     from regard.data.corpus import Corpus
+    from regard.data.held_out import HeldOut
 
 SHOWN = 3  # test sentences that the report shows as each arm saw them
 Arms = Annotated[
@@ -23,13 +25,17 @@ Arms = Annotated[
     typer.Argument(
         metavar="RECIPE...",
         help='Recipes or finished models. With settings and a label: "dot: luong attend.score=dot".',
+        autocompletion=complete.recipes,
     ),
+]
+Jobs = Annotated[
+    int, typer.Option(min=0, help="How many run at once, each with its share of the cores; 0 for one a core.")
 ]
 
 
 def compare(
     arms: Arms,
-    data: Annotated[str, typer.Option(help="A corpus: a built-in or downloaded name, a folder or a file.")],
+    data: Data,
     out: Annotated[Path, typer.Option(help="The report's folder; a rerun goes on where it stopped.")],
     source: From = None,
     target: To = None,
@@ -41,9 +47,9 @@ def compare(
     split: Annotated[str, typer.Option(help="What they are scored on.")] = "test",
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
     alpha: Alpha = None,
-    jobs: Annotated[
-        int, typer.Option(min=0, help="How many run at once, each with its share of the cores; 0 for one a core.")
-    ] = 0,
+    validation: ValidationSize = None,
+    test: TestSize = None,
+    jobs: Jobs = 0,
     setting: Settings = None,
 ) -> None:
     """Train recipes on the same data with the same budget, and report them side by side.
@@ -53,17 +59,19 @@ def compare(
     """
     from regard.compare import Plan, read_arms, read_result, run_arms, write_report
     from regard.data.corpus import Corpus
+    from regard.data.held_out import read_held_out
     from regard.errors import TrainingError, UsageError
 
     read = read_arms(arms, setting or ())
     if minutes is None and steps is None and not all(arm.finished for arm in read):
         raise UsageError("a comparison needs a budget.", hint="Add --minutes 10, or --steps 5000.")
     source, target = (source, target) if any_language else _languages(read, source, target)
-    plan = Plan(
-        data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam, alpha, any_language
-    )
-    corpus = Corpus.open(data, source=source, target=target)  # as `evaluate` opens it: seed and size are for training
+    held_out = read_held_out(validation, test) or _recorded(read)
+    # As `evaluate` opens it: seed and size are for training.
+    corpus = Corpus.open(data, source=source, target=target, held_out=held_out)
     corpus.split(split)
+    same = (data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam, alpha, any_language)
+    plan = Plan(*same, *held_out.fitting(corpus.cut))
     plan.keep(out)
     outcomes = run_arms(plan, read, out, jobs=jobs or min(len(read), os.cpu_count() or 1), tell=_told)
     results = [read_result(each) for each in outcomes if not each.error]
@@ -85,6 +93,14 @@ def _languages(arms: Sequence[Arm], source: str | None, target: str | None) -> t
         if arm.finished:
             source, target = asked_of(model_home(arm.recipe), source, target)
     return source, target
+
+
+def _recorded(arms: Sequence[Arm]) -> HeldOut:
+    """What the training of a finished model held out: all must be tested on pairs that none has learnt from."""
+    from regard.data.held_out import USUAL, recorded
+    from regard.translator import model_home
+
+    return next(filter(None, (recorded(model_home(arm.recipe)) for arm in arms if arm.finished)), USUAL)
 
 
 def _told(label: str, line: str) -> None:

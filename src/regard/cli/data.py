@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli import complete
+from regard.cli.options import From, TestSize, To, ValidationSize
+
 if TYPE_CHECKING:
     from regard.data.download import Progress
 
 app = typer.Typer(no_args_is_help=True, help="Built-in, downloadable and your own data.")
-
-From = Annotated[str | None, typer.Option("--from", metavar="LANGUAGE", help="The language to read.")]
-To = Annotated[str | None, typer.Option("--to", metavar="LANGUAGE", help="The language to write.")]
 
 
 @app.command("list")
@@ -37,7 +37,12 @@ def list_corpora() -> None:
 
 @app.command()
 def get(
-    name: Annotated[str, typer.Argument(help="A downloadable corpus, as `regard data list` shows it.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A downloadable corpus, as `regard data list` shows it.", autocompletion=complete.downloadable_corpora
+        ),
+    ],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to put it; the cache if not given.")] = None,
     mirror: Annotated[
         str | None,
@@ -60,7 +65,12 @@ def get(
 
 @app.command()
 def make(
-    name: Annotated[str, typer.Argument(help="A built-in corpus: dates, phrasebook, copy, reverse, ...")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A built-in corpus: dates, phrasebook, copy, reverse, ...", autocompletion=complete.built_in_corpora
+        ),
+    ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write to.")],
     size: Annotated[int | None, typer.Option(metavar="N", help="How many training pairs.")] = None,
     seed: Annotated[int, typer.Option(metavar="S", help="Which ones: the same seed, the same pairs.")] = 0,
@@ -81,9 +91,13 @@ def make(
 
 @app.command()
 def check(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A name, a folder or a file.")],
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="A name, a folder or a file.", autocompletion=complete.corpora)
+    ],
     source: From = None,
     target: To = None,
+    validation: ValidationSize = None,
+    test: TestSize = None,
     batches: Annotated[
         bool, typer.Option("--batches", help="Also cut it into pieces and batches, as a training would.")
     ] = False,
@@ -94,13 +108,15 @@ def check(
     Example: regard data check mydata --from de --to en
     """
     from regard.data.check import check as look
+    from regard.data.held_out import read_held_out
 
-    report = look(data, source=source, target=target)
+    held_out = read_held_out(validation, test)
+    report = look(data, source=source, target=target, held_out=held_out)
     if batches and report.ok:
         from regard.data.corpus import Corpus
         from regard.data.rehearse import rehearse
 
-        report = rehearse(Corpus.open(data, source=source, target=target), report)
+        report = rehearse(Corpus.open(data, source=source, target=target, held_out=held_out), report)
     typer.echo(report.as_json() if as_json else str(report))
     if not report.ok:
         raise typer.Exit(1)

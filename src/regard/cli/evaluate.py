@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from regard.cli.options import ENGINE, Alpha, AnyLanguage, From, To
+from regard.cli.options import ENGINE, Alpha, AnyLanguage, Data, From, TestSize, To, ValidationSize
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -33,11 +33,13 @@ OutputsFile = Annotated[
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
-    data: Annotated[str, typer.Option(help="A corpus: a built-in or downloaded name, a folder or a file.")],
+    data: Data,
     split: Annotated[str, typer.Option(help="Which split; `test` is the only or first test.")] = "test",
     source: From = None,
     target: To = None,
     any_language: AnyLanguage = False,
+    validation: ValidationSize = None,
+    test: TestSize = None,
     by_length: Annotated[bool, typer.Option("--by-length", help="BLEU by source length too.")] = False,
     gold: Gold = None,
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
@@ -60,7 +62,7 @@ def evaluate(
 
     metric = partial(count_bleu, tokenize=tokenize)
     metric(["a"], ["a"])  # an unknown tokenizer is told before the work
-    translator, corpus = _opened(model, engine, data, (source, target), any_language)
+    translator, corpus = _opened(model, engine, data, (source, target), (validation, test), any_language)
     rows = corpus.split(split)
     sources, references = list(rows["source"]), list(rows["target"])
     known = _gold(rows, gold)
@@ -75,26 +77,35 @@ def evaluate(
         alignment=_aligned(translator, sources, references, known) if known else None,
         speed=speed,
     )
-    if outputs_file is not None:
-        _keep(outputs, outputs_file)
+    _keep(outputs, outputs_file)
     if out is not None:
         typer.echo(f"drawn: {report.figure(out)}", err=True)
     typer.echo(report.as_json() if as_json else report.as_text())
 
 
 def _opened(
-    model: Path, engine: str, data: str, asked: tuple[str | None, str | None], any_language: bool
+    model: Path,
+    engine: str,
+    data: str,
+    asked: tuple[str | None, str | None],
+    cut: tuple[str | None, str | None],
+    any_language: bool,
 ) -> tuple[Translator, Corpus]:
-    """The model, and the corpus in the model's languages."""
+    """The model, and the corpus in the model's languages.
+
+    Where the corpus lacks splits, what the model's training held out is held out again, unless another `cut` is asked.
+    """
     from regard.data.corpus import Corpus
+    from regard.data.held_out import read_held_out, recorded
     from regard.data.languages import asked_of
     from regard.engine.home import model_home
     from regard.translator import Translator
 
-    source, target = asked if any_language else asked_of(model_home(model), *asked)
-    return Translator.load(model, engine, say=partial(typer.echo, err=True)), Corpus.open(
-        data, source=source, target=target
-    )
+    home = model_home(model)
+    source, target = asked if any_language else asked_of(home, *asked)
+    translator = Translator.load(model, engine, say=partial(typer.echo, err=True))
+    held_out = read_held_out(*cut) or recorded(home)
+    return translator, Corpus.open(data, source=source, target=target, held_out=held_out)
 
 
 def _translated(translator: Translator, sources: list[str], options: Options) -> tuple[list[str], Throughput]:
@@ -108,9 +119,10 @@ def _translated(translator: Translator, sources: list[str], options: Options) ->
     return [each.text for each in found], watch.throughput()
 
 
-def _keep(outputs: list[str], path: Path) -> None:
-    """A line each, whatever they hold."""
-    path.write_text("".join(f"{' '.join(line.splitlines())}\n" for line in outputs), encoding="utf-8")
+def _keep(outputs: list[str], path: Path | None) -> None:
+    """A line each, whatever they hold, where somebody wants them kept."""
+    if path is not None:
+        path.write_text("".join(f"{' '.join(line.splitlines())}\n" for line in outputs), encoding="utf-8")
 
 
 def _gold(rows: Dataset, gold: Path | None) -> Known | None:

@@ -6,11 +6,21 @@ from typing import Annotated
 
 import typer
 
+from regard.cli import complete
+
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "-s", "--set", metavar="KEY=VALUE", help="Change one setting, as in -s encode.layers=2. May be repeated."
+        "-s",
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change one setting, as in -s encode.layers=2. May be repeated.",
+        autocompletion=complete.settings,
     ),
+]
+Data = Annotated[
+    str,
+    typer.Option(help="A corpus: a built-in or downloaded name, a folder or a file.", autocompletion=complete.corpora),
 ]
 From = Annotated[str | None, typer.Option("--from", metavar="LANG", help="The language to read.")]
 Alpha = Annotated[
@@ -24,3 +34,8 @@ AnyLanguage = Annotated[
 ]
 ENGINE = "What runs the model. auto: what the folder is for; a model folder CTranslate2, where it can, else PyTorch."
 To = Annotated[str | None, typer.Option("--to", metavar="LANG", help="The language to write.")]
+_CUT = (
+    "Cut so many pairs (1000), or such a share (0.05, 5%), off from train for {}, where the corpus has no such split."
+)
+ValidationSize = Annotated[str | None, typer.Option(metavar="N|SHARE", help=_CUT.format("validation"))]
+TestSize = Annotated[str | None, typer.Option(metavar="N|SHARE", help=_CUT.format("test"))]

@@ -7,10 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from regard.cli import complete
+
 
 def parts(
     kind: Annotated[
-        str | None, typer.Argument(help="score, scope, choice, encode, predict, ... Without it, all.")
+        str | None,
+        typer.Argument(
+            help="score, scope, choice, encode, predict, ... Without it, all.", autocompletion=complete.kinds
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:

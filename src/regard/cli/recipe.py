@@ -6,11 +6,17 @@ from typing import Annotated
 
 import typer
 
+from regard.cli import complete
 from regard.cli.options import Settings
 
 
 def recipe(
-    name: Annotated[str, typer.Argument(help="A recipe's name (see `regard systems`), file, or model folder.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A recipe's name (see `regard systems`), file, or model folder.", autocompletion=complete.recipes
+        ),
+    ],
     setting: Settings = None,
     pieces: Annotated[
         int | None, typer.Option(min=5, help="Also build it for so many pieces, and say how large each stage is.")

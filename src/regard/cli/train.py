@@ -9,17 +9,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import From, Settings, To
+from regard.cli import complete
+from regard.cli.options import Data, From, Settings, TestSize, To, ValidationSize
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
     from regard.learn.course import Budget
     from regard.learn.events import Tell
 
+RecipeName = Annotated[
+    str, typer.Argument(help="A recipe's name (see `regard systems`), or a file.", autocompletion=complete.recipes)
+]
+Processes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|auto",
+        help="How many processes train as one, each with its share of every update (one, if not said); auto "
+        "measures which number is fastest. Another number draws other dropout, and gives other weights.",
+    ),
+]
+
 
 def train(
-    recipe: Annotated[str, typer.Argument(help="A recipe's name (see `regard systems`), or a file.")],
-    data: Annotated[str, typer.Option(help="A corpus: a built-in or downloaded name, a folder or a file.")],
+    recipe: RecipeName,
+    data: Data,
     out: Annotated[Path, typer.Option(help="The run folder.")],
     source: From = None,
     target: To = None,
@@ -28,27 +41,24 @@ def train(
     seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     size: Annotated[int | None, typer.Option(min=1, help="How many pairs a built-in corpus shall draw.")] = None,
+    validation: ValidationSize = None,
+    test: TestSize = None,
     setting: Settings = None,
-    processes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N|auto",
-            help="How many processes train as one, each with its share of every update (one, if not said); auto "
-            "measures which number is fastest. Another number draws other dropout, and gives other weights.",
-        ),
-    ] = None,
+    processes: Processes = None,
 ) -> None:
     """Train a recipe on a corpus. Ctrl-C saves and stops; --resume goes on, to the same weights.
 
     Example: regard train rnnsearch --data phrasebook --from en --to fr --out runs/en-fr --minutes 5
     """
     from regard.cli.processes import spread
+    from regard.data.held_out import read_held_out
     from regard.learn.course import Budget
     from regard.training import Asked
 
     if minutes is None and steps is None:
         raise UsageError("a training needs an end.", hint="Add --minutes 10, or --steps 5000.")
-    asked = Asked(recipe, data, out, source, target, minutes, steps, seed, resume, settings=setting or (), size=size)
+    held_out = read_held_out(validation, test)
+    asked = Asked(recipe, data, out, source, target, minutes, steps, seed, resume, setting or (), size, None, held_out)
     if processes is not None:
         asked = spread(processes, asked)
     with _shown(Budget(minutes, steps), out) as tell:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from regard.compare.arms import Arm
+from regard.data.held_out import Amount
 from regard.errors import UsageError
 
 PLAN_FILE = "plan.json"
@@ -30,12 +31,19 @@ class Plan:
     beam: int = 5
     alpha: float | None = None
     any_language: bool = False
+    validation: Amount | None = None
+    test: Amount | None = None
 
     def train(self, arm: Arm, run: Path, resume: bool = False) -> list[str]:
         """The words of the command that trains an arm; settings of its own come last, so that they win."""
-        options = {"minutes": self.minutes, "steps": self.steps, "seed": self.seed, "size": self.size}
+        options: dict[str, Amount | None] = {
+            "minutes": self.minutes,
+            "steps": self.steps,
+            "seed": self.seed,
+            "size": self.size,
+        }
         words = ["train", arm.recipe, *self._corpus(), "--out", str(run)]
-        words += [word for name, value in options.items() if value is not None for word in (f"--{name}", f"{value:g}")]
+        words += _options(options)
         words += [word for setting in (*self.settings, *arm.settings) for word in ("-s", setting)]
         return [*words, "--resume"] if resume else words
 
@@ -63,7 +71,14 @@ class Plan:
 
     def _corpus(self) -> list[str]:
         languages = [("--from", self.source), ("--to", self.target)]
-        return ["--data", self.data, *(word for option, name in languages if name for word in (option, name))]
+        words = ["--data", self.data, *(word for option, name in languages if name for word in (option, name))]
+        return [*words, *_options({"validation": self.validation, "test": self.test})]
+
+
+def _options(values: Mapping[str, Amount | None]) -> list[str]:
+    """Numbers as options of a command, those that are none left out."""
+    given = [(f"--{name}", value) for name, value in values.items() if value is not None]
+    return [word for name, value in given for word in (name, str(value) if isinstance(value, int) else f"{value:g}")]
 
 
 def written(words: Sequence[str]) -> str:

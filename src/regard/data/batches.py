@@ -57,7 +57,7 @@ class Examples:
 
 @dataclass
 class Tally:
-    """What has been handed out since the epoch began."""
+    """What has been handed out: in an epoch, or in all."""
 
     batches: int = 0
     pairs: int = 0
@@ -69,6 +69,11 @@ class Tally:
     def padding(self) -> float:
         """The share of positions that are padding."""
         return 1 - self.real / self.positions if self.positions else 0.0
+
+    def __add__(self, later: Tally) -> Tally:
+        """Both together; what is left out in one epoch is left out in every other."""
+        sums = {name: value + getattr(later, name) for name, value in asdict(self).items()}
+        return Tally(**{**sums, "left_out": max(self.left_out, later.left_out)})
 
     def __str__(self) -> str:
         left_out = f", {self.left_out:,} pairs left out as too long" if self.left_out else ""
@@ -83,7 +88,8 @@ class Batches:
     counts them. `sample` cuts words at random (see `Tokenizer.encode_ids`), anew in every epoch. Without
     `shuffle` the pools follow the rows, shorter pairs come first in each, and every epoch is the same. `linked`
     batches carry the sure links of their pairs, read from the split's column `links`; these count the words between
-    spaces if `spaced`, else those of `Tokenizer.words`.
+    spaces if `spaced`, else those of `Tokenizer.words`. `tally` counts what this epoch has handed out, `total` what
+    all have.
     """
 
     split: Split
@@ -100,6 +106,7 @@ class Batches:
     spaced: bool | None = None
     tally: Tally = field(init=False, default_factory=Tally)
     epoch: int = field(init=False, default=0)
+    _before: Tally = field(init=False, default_factory=Tally)  # of the epochs before this one
 
     def __post_init__(self) -> None:
         for name in ("tokens", "pool", "longest"):
@@ -132,6 +139,17 @@ class Batches:
             )
         self.epoch, self._pool, self._place = self.epoch + 1, 0, 0
 
+    @property
+    def total(self) -> Tally:
+        """What all epochs have handed out until now."""
+        return self._before + self.tally
+
+    @property
+    def epochs(self) -> float:
+        """How many epochs that is."""
+        total = self.total
+        return total.pairs / max(len(self.split) - total.left_out, 1)
+
     def forever(self) -> Iterator[Batch]:
         """Epoch after epoch, without end."""
         while True:
@@ -140,7 +158,7 @@ class Batches:
     def state(self) -> dict[str, Any]:
         """Where the stream stands, fit for JSON: `restore` goes on with the batch after the last given."""
         place = {"epoch": self.epoch, "pool": self._pool, "place": self._place}
-        return {**place, "tally": asdict(self.tally), "of": self._settings()}
+        return {**place, "tally": asdict(self.tally), "before": asdict(self._before), "of": self._settings()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go to where a stream over the same pairs with the same settings stood."""
@@ -153,7 +171,7 @@ class Batches:
                 hint="Resume with the data and settings of the first run, or start a new one.",
             )
         self.epoch, self._pool, self._place = state["epoch"], state["pool"], state["place"]
-        self.tally = Tally(**state["tally"])
+        self.tally, self._before = Tally(**state["tally"]), Tally(**state.get("before", {}))
         self._opened = None
 
     def _settings(self) -> dict[str, Any]:
@@ -166,7 +184,7 @@ class Batches:
         """The batches of the pool whose turn it is."""
         if self._opened is None or self._opened[0] != (self.epoch, self._pool):
             if self._pool == self._place == 0:
-                self.tally = Tally()
+                self._before, self.tally = self.total, Tally()
             random = Random(f"{self.seed} {self.epoch if self.shuffle else 0} {self._pool}")
             pairs, left_out = self._encoded(random)
             if self._place == 0:  # else the state that was restored has counted them

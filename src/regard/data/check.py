@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from regard.data.doubts import Case, Languages, doubts, show
+from regard.data.held_out import USUAL, HeldOut
 from regard.data.names import by_split
 from regard.data.plan import Plan
 from regard.data.report import Finding, Report, doubt, error
@@ -48,14 +49,16 @@ def check(
     target: str | None = None,
     cache: Path | None = None,
     tokenizers: tuple[Coder, Coder] | None = None,
+    held_out: HeldOut = USUAL,
 ) -> Report:
     """Look at a whole corpus and tell every fault at once.
 
-    `tokenizers`, for source and target, are asked how many pieces of the corpus they do not know.
+    `held_out` says how much is cut off from train where splits are missing. `tokenizers`, for source and target,
+    are asked how many pieces of the corpus they do not know.
     """
     if isinstance(data, str | Path):
         try:
-            plan = plan_for(data, source=source, target=target, cache=cache)
+            plan = plan_for(data, source=source, target=target, cache=cache, held_out=held_out)
         except DataError as fault:  # nothing to stream: the report has one error
             found = error("missing-corpus", fault.message, "", advice=fault.hint or "")
             return Report(str(data), source or "?", target or "?", findings=(found,))

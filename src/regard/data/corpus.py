@@ -7,12 +7,13 @@ corpus.split("train")[0]                # {'source': 'Zwei junge ...', 'target':
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from datasets import Dataset
 
 from regard.data.files import cache_folder
+from regard.data.held_out import USUAL, Cut, HeldOut
 from regard.data.plan import Plan
 from regard.data.report import Finding
 from regard.data.rows import Reader, Row
@@ -33,6 +34,7 @@ class Corpus:
     target: str  # the language written
     splits: Mapping[str, Dataset]  # train, val, then the tests by name
     notes: tuple[str, ...] = ()  # what was decided while opening it
+    cut: Cut = field(default_factory=dict)  # splits that were cut off from train
     key: str = ""  # the same for the same content, whatever the files are called
 
     @classmethod
@@ -45,6 +47,7 @@ class Corpus:
         size: int | None = None,
         seed: int = 0,
         cache: Path | None = None,
+        held_out: HeldOut = USUAL,
     ) -> Corpus:
         """Open a built-in corpus, a downloaded one, a folder or a file.
 
@@ -55,11 +58,12 @@ class Corpus:
             size: how many training pairs a built-in corpus shall draw.
             seed: which ones.
             cache: where Arrow files and downloads are kept, if not in `files.cache_folder()`.
+            held_out: how much is cut off from train where there is no validation or test split.
         """
         kept = cache or cache_folder()
-        plan = plan_for(data, source=source, target=target, size=size, seed=seed, cache=kept)
+        plan = plan_for(data, source=source, target=target, size=size, seed=seed, cache=kept, held_out=held_out)
         folder = keep(plan, kept)
-        return cls(plan.name, plan.source, plan.target, load(folder), plan.notes, folder.name)
+        return cls(plan.name, plan.source, plan.target, load(folder), plan.notes, plan.cut, folder.name)
 
     def plan(self) -> Plan:
         """The corpus as a stream of rows, for whoever reads it once from end to end (the checks do)."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
 
-from regard.errors import UsageError
+from regard.errors import ModelError, UsageError
+
+FILE = "held_out.json"  # of a model folder
 
 Amount = int | float  # so many pairs, or a share of them below 1
 Cut = Mapping[str, Amount | None]  # split -> how much of train it takes; nothing said is the usual
@@ -46,9 +49,17 @@ class HeldOut:
                 raise UsageError(f"{name}: {split} cannot be cut off: {why}.", hint=f"Leave {_OPTIONS[split]} out.")
         return {split: amount for split, amount in found.items() if amount != 0}
 
-    def to_json(self) -> dict[str, Amount]:
-        """What was asked for, by name."""
-        return {name: amount for name, amount in asdict(self).items() if name != "insist" and amount is not None}
+    def fitting(self, cut: Cut) -> tuple[Amount | None, Amount | None]:
+        """What was asked for, validation and test, without what did not fit the corpus that was cut so."""
+        if self.insist:
+            return self.validation, self.test
+        return self.validation if "val" in cut else None, self.test if "test" in cut else None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What a model folder keeps of it: nothing where nothing was asked for."""
+        asked = {"validation": self.validation, "test": self.test}
+        return {FILE: json.dumps(asked) + "\n"} if self else {}
 
 
 USUAL = HeldOut()
@@ -62,6 +73,12 @@ def read_amount(text: str) -> Amount:
         return float(text[:-1]) / 100 if text.endswith("%") else int(text) if text.isdecimal() else float(text)
     except ValueError:
         raise UsageError(f"expected a number of pairs, or a share of them; found '{text}'.", hint=_HINT) from None
+
+
+def read_held_out(validation: str | None, test: str | None) -> HeldOut:
+    """What a person asks for, as it is written."""
+    first, second = (None if text is None else read_amount(text) for text in (validation, test))
+    return HeldOut(first, second)
 
 
 def share_of(amount: Amount | None, pairs: int) -> float:
@@ -96,6 +113,13 @@ def _told(amount: Amount | None) -> str:
     return f"{amount:.3g} of all" if isinstance(amount, float) else f"about {amount:,} pairs"
 
 
-def read_held_out(values: Mapping[str, Any]) -> HeldOut:
-    """What a training was asked for, from the record that it left."""
-    return HeldOut(values.get("validation"), values.get("test"), insist=False)
+def recorded(folder: Path) -> HeldOut:
+    """What the training of a model was asked for, from its folder: who tests it must cut off the same pairs."""
+    path = folder / FILE
+    if not path.is_file():
+        return USUAL
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return HeldOut(values.get("validation"), values.get("test"), insist=False)
+    except (ValueError, AttributeError, TypeError, UsageError) as error:
+        raise ModelError(f"{path}: expected how much was held out, as JSON; {error}.") from error

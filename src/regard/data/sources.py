@@ -6,9 +6,11 @@ from pathlib import Path
 
 from regard.data.builtin import BUILTIN
 from regard.data.catalogue import DOWNLOADS
+from regard.data.held_out import USUAL, HeldOut
 from regard.data.layout import find
 from regard.data.make import plan_of_builtin
 from regard.data.plan import Plan
+from regard.data.splits import SPLITS
 from regard.errors import MissingData, UsageError, did_you_mean
 
 
@@ -20,9 +22,11 @@ def plan_for(
     size: int | None = None,
     seed: int = 0,
     cache: Path | None = None,
+    held_out: HeldOut = USUAL,
 ) -> Plan:
     """How to read what `--data` names. A known name comes first; write `./dates` for a folder called so."""
     if isinstance(data, str) and data in BUILTIN:
+        held_out.cut((), SPLITS, data)
         return plan_of_builtin(data, source=source, target=target, size=size, seed=seed)
     if size is not None:
         raise UsageError(
@@ -30,10 +34,13 @@ def plan_for(
             hint="Leave the size out: all pairs are used.",
         )
     if isinstance(data, str) and data in DOWNLOADS:
-        return _downloaded(data, source, target, cache)
+        data = _downloaded(data, cache)
     path = Path(data).expanduser()
     if path.exists():
-        return _found(path, source, target)
+        try:
+            return find(path, source, target, held_out)
+        except OSError as failure:
+            raise MissingData(f"{path}: cannot be read: {failure.strerror}.") from None
     known = [*BUILTIN, *DOWNLOADS]
     raise MissingData(
         f"'{data}' is neither a file, nor a folder, nor a corpus we know ({', '.join(known)}).",
@@ -41,7 +48,8 @@ def plan_for(
     )
 
 
-def _downloaded(name: str, source: str | None, target: str | None, cache: Path | None) -> Plan:
+def _downloaded(name: str, cache: Path | None) -> Path:
+    """The folder of a corpus that was fetched."""
     corpus = DOWNLOADS[name]
     folder = corpus.folder(cache)
     if not corpus.is_here(folder):
@@ -49,11 +57,4 @@ def _downloaded(name: str, source: str | None, target: str | None, cache: Path |
             f"{name} is not here yet, or not whole; expected its {len(corpus.files)} files in {folder}.",
             hint=f"Fetch it: regard data get {name}",
         )
-    return _found(folder, source, target)
-
-
-def _found(path: Path, source: str | None, target: str | None) -> Plan:
-    try:
-        return find(path, source, target)
-    except OSError as failure:
-        raise MissingData(f"{path}: cannot be read: {failure.strerror}.") from None
+    return folder

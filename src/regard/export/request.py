@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from regard.data.corpus import Corpus
+from regard.data.held_out import FILE as HELD_OUT_FILE
 from regard.data.languages import FILE as LANGUAGES_FILE
 from regard.engine import MANIFEST
 from regard.engine.home import model_home
@@ -23,7 +24,7 @@ Quantization = Literal[
 ]
 FULL = "float32"
 # Of the model folder, where it has them.
-KEPT = (SOURCE_FILE, TARGET_FILE, LANGUAGES_FILE, ALIGNER_FILE, LENGTHS_FILE, "scores.json", "README.md")
+KEPT = (SOURCE_FILE, TARGET_FILE, LANGUAGES_FILE, ALIGNER_FILE, LENGTHS_FILE, HELD_OUT_FILE, "scores.json", "README.md")
 FEWEST = 0.8  # of the outputs of real sentences that quantising should leave as they were
 SAMPLE = 200  # sentences that a corpus gives to the check
 Say = Callable[[str], None]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from regard.data.check import check
 from regard.data.corpus import Corpus
+from regard.data.held_out import USUAL, HeldOut
 from regard.engine.precision import use_bf16
 from regard.learn.course import Budget
 from regard.learn.events import Tell, quiet
@@ -43,6 +44,7 @@ class Asked:
     settings: Sequence[str] = ()
     size: int | None = None
     tokenizers: Tokenizers | None = None
+    held_out: HeldOut = USUAL
 
     def train(self, tell: Tell = quiet, say: Say = silent) -> Translator:
         """Train; the best model comes back. Many processes that a launcher started do this alike, and train as one."""
@@ -51,7 +53,8 @@ class Asked:
         recipe, corpus = self._opened(team)
         team.alone(lambda: _check(corpus, say))
         ready = self._ready(recipe, corpus, say)
-        home, budget = Place(Path(self.out), self.resume, ready.files), Budget(self.minutes, self.steps)
+        home = Place(Path(self.out), self.resume, {**ready.files, **self.held_out.files})
+        budget = Budget(self.minutes, self.steps)
         outcome = run(
             ready.model,
             ready.batches,
@@ -62,7 +65,8 @@ class Asked:
             seed=self.seed,
             tell=tell,
         )
-        say(f"stopped by {outcome.reason} after {outcome.number:,} updates; {ready.batches.tally}")
+        learnt = f"{ready.batches.total} ({ready.batches.epochs:.1f} epochs)"
+        say(f"stopped by {outcome.reason} after {outcome.number:,} updates; {learnt}")
         team.alone(lambda: complete(home, recipe, corpus, outcome, say))
         return Translator.load(self.out)
 
@@ -92,7 +96,14 @@ class Asked:
         team.each(lambda: check_text(recipe, self.recipe))
         team.alone(Place(Path(self.out), self.resume).check)  # before a large corpus is read in vain
         corpus = team.first(
-            lambda: Corpus.open(self.data, source=self.source, target=self.target, size=self.size, seed=self.seed)
+            lambda: Corpus.open(
+                self.data,
+                source=self.source,
+                target=self.target,
+                size=self.size,
+                seed=self.seed,
+                held_out=self.held_out,
+            )
         )
         return recipe, corpus
 

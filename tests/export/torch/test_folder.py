@@ -144,7 +144,7 @@ def test_in_eight_bits_with_a_shortlist_from_the_command_line(tmp_path):
     saved(tmp_path / "model", "bahdanau")
     done = call(
         *("export", tmp_path / "model", "--to", "torch", "--out", tmp_path / "out", "--shortlist", 3),
-        *("--data", corpus(tmp_path / "data"), "--source", "de", "--target", "en"),
+        *("--data", corpus(tmp_path / "data"), "--from", "de", "--to", "en"),
     )
     assert done.exit_code == 0, done.output
     assert "shortlist of 3: " in done.stderr
