@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from regard.blocks import Block, Written
+from regard.blocks import Block, Written, one_json_line, one_line
 from regard.registry import load_file
 from regard.search import Options
 from regard.translator import NOTHING, Translation, Translator
@@ -48,9 +47,7 @@ class Filter:
         outputs = translator.search([cut[row] for row in real], self.options, record=record, refill=self.refill)
         found = dict(zip(real, outputs, strict=True))
         lines = [
-            self._told(each, block.before + row + 1).replace("\n", " ")
-            for row in range(len(cut))
-            for each in found.get(row, [NOTHING])
+            self._told(each, block.before + row + 1) for row in range(len(cut)) for each in found.get(row, [NOTHING])
         ]
         return Written(lines, notes)
 
@@ -59,7 +56,7 @@ class Filter:
         many = self.options.nbest > 1
         if self.form == "text":
             links = f"\t{found.alignment.pharaoh() if found.alignment else ''}" if self.alignments == "hard" else ""
-            return (f"{number}\t" if many else "") + found.text + links
+            return (f"{number}\t" if many else "") + one_line(found.text, columns=many or bool(links)) + links
         told: dict[str, object] = {
             "text": found.text,
             "score": round(found.score, 4),
@@ -71,7 +68,7 @@ class Filter:
             told |= {"source": seen.source, "target": seen.target, "links": seen.links(), "note": seen.note}
             if self.alignments == "soft":
                 told["matrix"] = [[round(weight, 4) for weight in row] for row in seen.matrix.tolist()]
-        return json.dumps(told, ensure_ascii=False)
+        return one_json_line(told)
 
 
 def _cut(translator: Translator, line: str, number: int, notes: list[str]) -> str:

@@ -89,7 +89,9 @@ def _translated(translator: Translator, sources: list[str], options: Options) ->
 
 def _keep(outputs: list[str], path: Path) -> None:
     """A line each, whatever they hold."""
-    path.write_text("".join(f"{' '.join(line.splitlines())}\n" for line in outputs), encoding="utf-8")
+    from regard.blocks import one_line
+
+    path.write_text("".join(f"{one_line(line)}\n" for line in outputs), encoding="utf-8")
 
 
 def _aligned(translator: Translator, rows: Dataset, gold: Path | None) -> AlignmentScore | None:

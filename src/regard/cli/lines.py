@@ -11,6 +11,7 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
+from regard.blocks import one_line
 from regard.errors import BrokenData, MissingData
 
 TOGETHER = 256  # lines handed on at once when they come fast; a slow writer gets each as soon as it is there
@@ -85,4 +86,4 @@ def _text(line: bytes, name: str, number: int) -> str:
 
 def write_line(text: str) -> None:
     """One line to standard output, as UTF-8."""
-    sys.stdout.buffer.write(text.replace("\n", " ").encode("utf-8") + b"\n")
+    sys.stdout.buffer.write(one_line(text).encode("utf-8") + b"\n")
