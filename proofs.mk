@@ -9,7 +9,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 	-s encode.dropout=0.2 -s predict.dropout=0.2 -s train.vocabulary=4000 -s train.tokens=1024 \
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
-NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions
+NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -159,6 +159,11 @@ proof-fast: $(VENV)/installed
 		--minutes 45 --out $(FAST)/report
 	$(BIN)/python benchmarks/decode.py --data $(DATA)/multi30k --model $(FAST)/transformer \
 		--beside $(FAST)/transformer-fast --engines torch,behind-int8,ctranslate2,ctranslate2-int8 --beams 5 --alpha 1
+
+# A hundred kills, half of them within a save: trainings of six kinds, resumed each time, end as if nothing had happened.
+KILLS ?= 100
+proof-kills: $(VENV)/installed
+	$(BIN)/python benchmarks/kills.py --out $(PROOFS)/kills --kills $(KILLS) --jobs $(JOBS)
 
 # Without positions a Transformer reads a bag of words.
 proof-positions: $(VENV)/installed

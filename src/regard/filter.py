@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from regard.blocks import Block, Written
+from regard.blocks import Block, Written, one_json_line, one_line
 from regard.engine import silent
 from regard.record import Record
 from regard.search import Options
@@ -51,11 +50,7 @@ class Filter:
         found = translator.search(cut, self.options, record=record, refill=self.refill)
         if self.alignments != "none":
             notes += _unspaced([best[0].record for best in found])
-        lines = [
-            self._told(each, block.before + row + 1).replace("\n", " ")
-            for row, outputs in enumerate(found)
-            for each in outputs
-        ]
+        lines = [self._told(each, block.before + row + 1) for row, outputs in enumerate(found) for each in outputs]
         return Written(lines, notes)
 
     def _told(self, found: Translation, number: int) -> str:
@@ -63,7 +58,7 @@ class Filter:
         many = self.options.outputs > 1
         if self.form == "text":
             links = f"\t{found.alignment.pharaoh() if found.alignment else ''}" if self.alignments == "hard" else ""
-            return (f"{number}\t" if many else "") + found.text + links
+            return (f"{number}\t" if many else "") + one_line(found.text, columns=many or bool(links)) + links
         told: dict[str, object] = {
             "text": found.text,
             "score": round(found.score, 4),
@@ -77,7 +72,7 @@ class Filter:
             told["words"] = {name: "spaces" if side.spaced else "pieces" for name, side in sides.items()}
             if self.alignments == "soft":
                 told["matrix"] = [[round(weight, 4) for weight in row] for row in seen.matrix.tolist()]
-        return json.dumps(told, ensure_ascii=False)
+        return one_json_line(told)
 
 
 def _unspaced(records: Sequence[Record | None]) -> list[str]:

@@ -5,11 +5,13 @@ import os
 import shutil
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 
+import regard.learn.course
 import regard.learn.state
 import regard.model
 from regard.data.batches import Batches, Examples
@@ -18,6 +20,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.errors import Interrupted
 from regard.learn.course import Budget
 from regard.learn.events import Step, Validation
+from regard.learn.learner import Learner
 from regard.learn.place import Place
 from regard.learn.run import run
 from regard.learn.settings import Standard
@@ -31,7 +34,13 @@ COMMON = {"rate": 0.01, "tokens": 211, "log": 2, "save_steps": 3, "save_minutes"
     "precision": "fp32",
     "tensorboard": False,
 }
-# Two trainings which between them use whatever a state has to hold.
+HALF = COMMON | {"precision": "bf16"}
+TRANSFORMER = [
+    *("encode.part=transformer", "encode.feed=13", "encode.attend.heads=2", "encode.dropout=0.1"),
+    *("attend.part=heads", "attend.heads=2", "predict.part=transformer", "predict.feed=13", "predict.layers=2"),
+    *("predict.self_attend.heads=2", "predict.embed.width=8", "predict.dropout=0.1", "embed.dropout=0.1"),
+]
+# Trainings which between them use whatever a state has to hold.
 KINDS = {
     "soft": (
         ["predict.dropout=0.2"],
@@ -56,6 +65,22 @@ KINDS = {
             average=maker("average", "last", count=2, every=2),
         ),
     ),
+    "hard, bf16": (
+        ["attend.choice=hard", "attend.choice.expected=0.3", "predict.dropout=0.1"],
+        Standard(**HALF, validate_steps=5),
+    ),
+    "guided, bf16": (
+        TRANSFORMER,
+        Standard(
+            **HALF,
+            validate_steps=4,
+            guide="links",
+            guide_step="after",
+            guide_weight=0.3,
+            schedule=maker("schedule", "inverse_square_root", warmup=3),
+            average=maker("average", "ema", decay=0.9),
+        ),
+    ),
 }
 STEPS = 11
 
@@ -77,13 +102,20 @@ def falling(model):
     return Validation({"score": -float(sum(each.abs().sum() for each in model.parameters()))}, ("one -> two",))
 
 
-def train(folder, kind="soft", *, resume=False, steps=STEPS, tell=lambda event: None):
-    """Run one of the two trainings."""
+def train(folder, kind="soft", *, resume=False, steps=STEPS, minutes=None, tell=lambda event: None, **changes):
+    """Run one of the trainings."""
     overrides, settings = KINDS[kind]
-    model = small_model(overrides)
-    validate = falling if settings.validate_steps else None
+    settings = replace(settings, **changes)
+    model, budget = small_model(overrides), Budget(minutes, None if minutes else steps)
+    validate = falling if settings.validate_steps or settings.validate_minutes else None
     place = Place(Path(folder), resume=resume, files={"source.tokenizer.json": "{}"})
-    return run(model, stream(), settings, place, budget=Budget(steps=steps), validate=validate, seed=13, tell=tell)
+    batches = stream(linked=settings.guide != "none")
+    return run(model, batches, settings, place, budget=budget, validate=validate, seed=13, tell=tell)
+
+
+def ask_no_machine():
+    """In a process of its own: bf16 is what the settings say, and no other process is asked whether it is faster."""
+    regard.learn.course.use_bf16 = lambda precision: precision == "bf16"
 
 
 def die():
@@ -123,6 +155,7 @@ STAGES = {
 def child(folder, kind, resume, kill):
     """The body of a child process. `kill` is a step's number, (stage, call, before or after) or a signal."""
     torch.set_num_threads(1)
+    ask_no_machine()
 
     def tell(event):
         if not isinstance(event, Step):
@@ -143,6 +176,29 @@ def child(folder, kind, resume, kill):
         sys.exit(error.exit_code)
 
 
+MINUTES, PACE = 0.5, 2.25  # of a training by the clock: its budget, and seconds an update
+
+
+def clocked(folder, resume, kill, start):
+    """The body of a child process with a clock of its own, which moves with each update; all goes by the clock."""
+    torch.set_num_threads(1)
+    learners, begin = [], Learner.__init__
+
+    def watched(self, *arguments, **keywords):
+        learners.append(self)
+        begin(self, *arguments, **keywords)
+
+    def tell(event):
+        if isinstance(event, Step) and event.number == kill:
+            die()
+
+    Learner.__init__ = watched
+    regard.learn.course.time.monotonic = lambda: start + PACE * getattr(learners[0], "number", 0)
+    by_the_clock = {"validate_steps": 0, "validate_minutes": 0.1, "save_steps": 0, "save_minutes": 0.05, "log": 1}
+    schedule = maker("schedule", "cosine", warmup=2)
+    train(folder, resume=resume, minutes=MINUTES, tell=tell, schedule=schedule, **by_the_clock)
+
+
 def clean_context():
     """One clean process imports everything once, and every child is a copy of it."""
     context = multiprocessing.get_context("forkserver")
@@ -153,6 +209,11 @@ def clean_context():
 
 def spawn(folder, kind, *, resume=False, kill=None):
     """Start a child."""
-    process = clean_context().Process(target=child, args=(str(folder), kind, resume, kill))
+    return started(child, str(folder), kind, resume, kill)
+
+
+def started(function, *arguments):
+    """A process that does it."""
+    process = clean_context().Process(target=function, args=arguments)
     process.start()
     return process

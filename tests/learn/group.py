@@ -12,7 +12,8 @@ from pathlib import Path
 
 import torch
 
-from learn.child import COMMON, clean_context, falling, small_model, stream
+from learn.child import COMMON, ask_no_machine, clean_context, falling, small_model, stream
+from learn.child import TRANSFORMER as DRAWING
 from regard.errors import RegardError
 from regard.learn import course
 from regard.learn.course import Budget
@@ -39,19 +40,22 @@ SETTINGS = Standard(
     smoothing=0.1,
     average=maker("average", "ema"),
 )
-# What is changed in the small recipe, and in the settings. Nothing draws a number in training but "dropout".
+GUIDED = {"precision": "bf16", "guide": "links", "guide_weight": 0.3}
+# What is changed in the small recipe, and in the settings. Nothing draws a number in training but the last three.
 KINDS = {
     "recurrent": ([], {}),
     "transformer": (TRANSFORMER, {}),
     "hard": (["attend.choice=hard"], {}),
-    "dropout": (["predict.dropout=0.3", "embed.dropout=0.2"], {"average": maker("average", "last", count=2, every=1)}),
     "tied": (["share=true", "predict.readout=tied"], {"optimiser": maker("optimiser", "sgd", momentum=0.5)}),
+    "dropout": (["predict.dropout=0.3", "embed.dropout=0.2"], {"average": maker("average", "last", count=2, every=1)}),
+    "drawn, bf16": (["attend.choice=hard", "predict.dropout=0.2"], {"precision": "bf16"}),
+    "guided, bf16": (DRAWING, GUIDED),
 }
 
 
-def batches():
+def batches(linked=False):
     """The toy's batches, some of a single pair: of two processes, one has nothing to read then."""
-    return stream(tokens=71)
+    return stream(tokens=71, linked=linked)
 
 
 def train(folder, kind="recurrent", *, resume=False, steps=STEPS, tell=None, validate=falling, **changes):
@@ -70,7 +74,8 @@ def train(folder, kind="recurrent", *, resume=False, steps=STEPS, tell=None, val
             tell(event)
 
     place, budget = Place(Path(folder), resume=resume), Budget(steps=steps)
-    outcome = run(model, batches(), settings, place, budget=budget, validate=validate, seed=13, tell=hear)
+    linked = batches(settings.guide != "none")
+    outcome = run(model, linked, settings, place, budget=budget, validate=validate, seed=13, tell=hear)
     _note(folder, number=outcome.number, reason=outcome.reason, told=told, weights=_digest(model))
 
 
@@ -190,6 +195,7 @@ def _one(rank, world, function, arguments, keywords):
     """The body of one process."""
     count, port = world
     torch.set_num_threads(1)
+    ask_no_machine()
     if count > 1:
         found = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "MASTER_PORT": port}
         os.environ.update({name: str(value) for name, value in found.items()})

@@ -111,12 +111,13 @@ def test_each_process_draws_its_own_numbers(runs):
 # --- stopped, killed, resumed ---------------------------------------------------------------------------------
 
 
-def test_a_killed_group_resumes_to_the_same_weights(runs, tmp_path):
-    codes = ended(start(2, dying, str(tmp_path / "run"), "dropout", number=4), kill_rest=True)
+@pytest.mark.parametrize("kind", ["dropout", "drawn, bf16", "guided, bf16"])
+def test_a_killed_group_resumes_to_the_same_weights(runs, tmp_path, kind):
+    codes = ended(start(2, dying, str(tmp_path / "run"), kind, number=4), kill_rest=True)
     assert codes[0] == -signal.SIGKILL
     assert read_state(tmp_path / "run" / "state.safetensors").values["number"] < 4
-    assert together(2, train, str(tmp_path / "run"), "dropout", resume=True) == [0, 0]
-    assert_same(tmp_path / "run", runs("dropout", 2))
+    assert together(2, train, str(tmp_path / "run"), kind, resume=True) == [0, 0]
+    assert_same(tmp_path / "run", runs(kind, 2))
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])

@@ -1,6 +1,7 @@
 """Resume: a run that was killed, whenever and however often, ends with the same weights, bit for bit."""
 
 import json
+import math
 import os
 import random
 import signal
@@ -10,9 +11,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from learn.child import KINDS, STAGES, STEPS, spawn, train
+from learn.child import KINDS, STAGES, STEPS, clocked, spawn, started, train
 from regard.errors import Interrupted, UsageError
 from regard.learn.events import Step
+from regard.learn.learner import Lesson
 from regard.learn.state import read_state
 from regard.learn.stop import SIGNALS
 from regard.model import load
@@ -92,6 +94,68 @@ def test_killed_at_random_moments(wholes, tmp_path, kind):
         spawned.join()
     finish(tmp_path / "run", kind)
     assert_same(tmp_path / "run", wholes[kind])
+
+
+def by_the_clock(folder, *, resume=False, kill=None, start=1000.0):
+    """A training whose budget, rate, validations and saves go by the clock; its exit code."""
+    spawned = started(clocked, str(folder), resume, kill, start)
+    spawned.join()
+    return spawned.exitcode
+
+
+def history(folder):
+    """What was logged of the updates that count: those after a save that a kill undid do not."""
+    found = []
+    for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines():
+        event = json.loads(line)
+        if event["event"] == "resume":
+            found = [each for each in found if each["number"] <= event["number"]]
+        if event["event"] == "step":
+            found.append(event)
+    return found
+
+
+def test_with_minutes_all_follows_from_the_clock(tmp_path):
+    """Rates and validations are those of the clock's seconds; with the same clock, so are the weights, bit for bit.
+
+    Cosine: before update n the clock shows (n - 1) x 2.25 of 30 seconds. Killed at updates 4 and 9, when other clocks
+    go on: each update counts once, and the time between the last save and the kill is no time of the run.
+    """
+    assert by_the_clock(tmp_path / "whole") == 0
+    for attempt, kill in enumerate([4, 9, None]):
+        code = by_the_clock(tmp_path / "run", resume=attempt > 0, kill=kill, start=37.0 * attempt)
+        assert code == (0 if kill is None else -signal.SIGKILL)
+    assert_same(tmp_path / "run", tmp_path / "whole")
+    ours, theirs = (read_state(tmp_path / each / "state.safetensors").values["standing"] for each in ("run", "whole"))
+    assert ours == theirs and ours["seconds"] == 14 * 2.25  # the first number of updates that takes 30 seconds
+    found = history(tmp_path / "run")
+    assert [each["number"] for each in found] == list(range(1, 15))
+    assert [each["seconds"] for each in found] == [2.25 * number for number in range(1, 15)]
+    rates = [0.01 * min(1, n / 2) * (1 + math.cos(math.pi * (n - 1) * 2.25 / 30)) / 2 for n in range(1, 15)]
+    assert [each["rate"] for each in found] == pytest.approx(rates, rel=1e-3)
+    lines = [len((tmp_path / each / "log.jsonl").read_text().splitlines()) for each in ("run", "whole")]
+    assert lines[0] > lines[1] + 2  # beside the two resumes: updates that were made twice, and are void
+
+
+@pytest.mark.parametrize("began", [True, False])
+def test_a_run_goes_on_in_the_precision_it_began_with(tmp_path, monkeypatch, began):
+    """`auto` is the answer of a stopwatch, and may be another the next day."""
+    used, forward = [], Lesson.forward
+
+    def noted(self, batch, own):
+        used.append(self.bf16)
+        return forward(self, batch, own)
+
+    monkeypatch.setattr(Lesson, "forward", noted)
+    monkeypatch.setattr("regard.learn.learner.can_bf16", lambda: True)
+    for steps, answer in ((2, began), (4, not began)):
+        monkeypatch.setattr("regard.learn.course.use_bf16", lambda precision, answer=answer: answer)
+        train(tmp_path / "run", resume=steps > 2, steps=steps, precision="auto")
+    assert set(used) == {began}
+    monkeypatch.setattr("regard.learn.learner.can_bf16", lambda: False)  # another machine, which cannot
+    monkeypatch.setattr("regard.learn.course.use_bf16", lambda precision: False)
+    train(tmp_path / "run", resume=True, steps=5, precision="auto")
+    assert used[-1] is False
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

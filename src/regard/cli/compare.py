@@ -98,7 +98,7 @@ def _languages(arms: Sequence[Arm], source: str | None, target: str | None) -> t
 def _recorded(arms: Sequence[Arm]) -> HeldOut:
     """What the training of a finished model held out: all must be tested on pairs that none has learnt from."""
     from regard.data.held_out import USUAL, recorded
-    from regard.translator import model_home
+    from regard.engine.home import model_home
 
     return next(filter(None, (recorded(model_home(arm.recipe)) for arm in arms if arm.finished)), USUAL)
 

@@ -73,8 +73,8 @@ def export(
     from regard.data.corpus import Corpus
     from regard.data.held_out import recorded
     from regard.data.languages import asked_of
+    from regard.engine.home import model_home
     from regard.export.request import Wish
-    from regard.translator import model_home
 
     engine, target = _engine_and_language(to)
     source, target = source or old_source, target or old_target

@@ -11,6 +11,7 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
+from regard.blocks import one_line
 from regard.data.files import BOM, CodingGuess, open_bytes
 from regard.errors import BrokenData, MissingData
 
@@ -90,4 +91,4 @@ def _text(line: bytes, name: str, number: int, coding: CodingGuess) -> str:
 
 def write_line(text: str) -> None:
     """One line to standard output, as UTF-8."""
-    sys.stdout.buffer.write(text.replace("\n", " ").encode("utf-8") + b"\n")
+    sys.stdout.buffer.write(one_line(text).encode("utf-8") + b"\n")

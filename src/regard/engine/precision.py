@@ -39,6 +39,11 @@ def use_bf16(precision: Literal["auto", "fp32", "bf16"]) -> bool:
     return precision == "bf16" or gain >= GAIN
 
 
+def can_bf16() -> bool:
+    """Whether this machine can do bf16 products at all."""
+    return torch.cuda.is_bf16_supported() if torch.cuda.is_available() else bf16_gain() > 0
+
+
 def bf16_gain() -> float:
     """How many times faster training is in bf16 than in fp32 on this machine; 0 where bf16 fails."""
     path, key = cache_folder() / "bf16.json", _machine()

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.batches import share_of
+from regard.engine.precision import can_bf16
 from regard.errors import TrainingError
 from regard.learn.average import Average
 from regard.learn.contract import held_to_contract, rehearse
@@ -83,7 +84,8 @@ class Learner:
         self.average: Average | None = None if settings.average is None else settings.average()
         self.team = Team()
         self.team.each(lambda: rehearse(model))
-        self.lesson = spread(Lesson(model, settings, bf16), self.team, shard=wants_shard(settings.shard))
+        self.plain = Lesson(model, settings, bf16)
+        self.lesson = spread(self.plain, self.team, shard=wants_shard(settings.shard))
         self.optimiser = optimiser_for(model, settings)  # after the weights are where they stay
         learnt = {name for name, _ in model.named_parameters()}
         self.noted = [each for name, each in weights_of(model).items() if name not in learnt]
@@ -178,7 +180,7 @@ class Learner:
         tensors = {f"model.{name}": each for name, each in weights_of(self.model).items()}
         tensors |= {f"optimiser.{name}": each for name, each in optimiser_tensors(self.optimiser).items()}
         tensors |= {f"average.{name}": each for name, each in kept.items()}
-        values = {"number": self.number, "schedule": self.schedule.state()}
+        values = {"number": self.number, "schedule": self.schedule.state(), "bf16": self.plain.bf16}
         return State(whole(tensors, keep=self.team.main), values)
 
     def restore(self, state: State) -> None:
@@ -188,7 +190,14 @@ class Learner:
         if self.average is not None:
             self.average.restore(self._as_kept(state.under("average")))
         self.schedule.restore(state.values["schedule"])
+        self.plain.bf16 = self._goes_on_in_bf16(state)
         self.number = state.values["number"]
+
+    def _goes_on_in_bf16(self, state: State) -> bool:
+        """As the run began: what `auto` finds the faster may be another the next day. But not where that fails."""
+        now = self.plain.bf16
+        began = bool(state.values.get("bf16", now))
+        return began if began == now or not began or can_bf16() else now
 
     def _as_kept(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         """The tensors of an average, each placed as the weight that its name ends with."""

@@ -33,9 +33,9 @@ def run(
 ) -> Outcome:
     """Train until the budget or the patience ends; the best weights are then in `best/`, the last in `last/`.
 
-    The model itself keeps the last weights as they were trained. With fp32 and a budget of steps, the same model,
-    batches, settings, seed, machine and number of processes give the same weights, bit for bit, however often the
-    run was killed and resumed.
+    The model itself keeps the last weights as they were trained. With a budget of steps, the same model, batches,
+    settings, seed, machine, processes and threads give the same weights, bit for bit, however often the run was
+    killed and resumed; with minutes, the same clock does.
 
     Many processes that a launcher started all call this with the same arguments. Only the main one writes, validates
     and tells; all return the outcome, or raise.
