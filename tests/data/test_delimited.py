@@ -64,6 +64,10 @@ class TestWhatProgramsWrite:
         assert (sheet.delimiter, sheet.quoted, sheet.width) == (delimiter, True, 2)
         assert cells_of(path) == [("German", "English"), *ROWS]
 
+    def test_one_row_of_delimiters(self, tmp_path):
+        path = write(tmp_path / "table.csv", written([(",", ",", ",")], ",", csv.QUOTE_ALL, "\n"))
+        assert cells_of(path) == [(",", ",", ",")]
+
     def test_rows_know_their_lines(self, tmp_path):
         path = write(tmp_path / "table.csv", 'a,b\n"c\nd\n",e\n\nf,"g"\n')
         records = list(look_at_delimited(path).records(Lines(path)))

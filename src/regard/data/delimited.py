@@ -96,7 +96,7 @@ def look_at_delimited(path: Path) -> Delimited:
     quotes = Quotes(delimiter, *widths)
     for record in _quoted(quotes.passing(Lines(path)), delimiter):
         quotes.see(record)
-    quoted = quotes.are_syntax(usual=kind == "csv")
+    quoted = quotes.found and quotes.are_syntax(usual=kind == "csv")
     return Delimited(path, delimiter, quoted, quotes.quoted_width if quoted else quotes.plain_width)
 
 
@@ -142,6 +142,7 @@ class Quotes:
         self._line = 0
         self._bare = False  # whether the last line has a quotation mark that no program would have left alone
         self._plain_faults = self._quoted_faults = self._bare_faults = 0
+        self.found = False  # whether there is a quotation mark at all
         self._doubled = False
         self._some: set[int] = set()  # columns of which some cell stands in quotes
         self._all = set(range(plain_width))  # columns of which every cell does that is not empty
@@ -151,6 +152,7 @@ class Quotes:
         for text in lines:
             self._line += 1
             self._bare = False
+            self.found = self.found or '"' in text
             if text and text.count(self.delimiter) + 1 != self.plain_width:
                 self._plain_faults += 1
             elif text and (self._all or '"' in text):
@@ -176,4 +178,4 @@ class Quotes:
         faults = self._quoted_faults if usual else self._quoted_faults + self._bare_faults
         if faults != self._plain_faults:
             return faults < self._plain_faults
-        return bool(self._some) and (usual or self._doubled or not self._some.isdisjoint(self._all))
+        return usual or (bool(self._some) and (self._doubled or not self._some.isdisjoint(self._all)))
