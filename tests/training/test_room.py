@@ -39,7 +39,7 @@ def test_the_limit_by_hand(monkeypatch):
     monkeypatch.setattr(room, "_memory", lambda: 5 * 4 * count - 1)
     with pytest.raises(UsageError, match=f"{count:,} parameters with 4 more"):
         check_memory(resolve(RECIPE), 31, 37, lessons)
-    check_memory(resolve(RECIPE), 31, 37, Standard(optimiser="sgd"))
+    check_memory(resolve(RECIPE), 31, 37, Standard(optimiser=maker("optimiser", "sgd")))
     monkeypatch.setattr(room, "_memory", lambda: None)
     check_memory(resolve(RECIPE), 31, 37, lessons)
 
