@@ -34,6 +34,27 @@ Alignments = Annotated[
 ]
 Form = Annotated[Literal["text", "jsonl"], typer.Option("--format", help="Plain lines, or one JSON object a line.")]
 
+Sample = Annotated[
+    bool, typer.Option("--sample", help="Draw outputs, --nbest of them, instead of searching for the best.")
+]
+Temperature = Annotated[
+    float | None,
+    typer.Option(min=0, help="With --sample: below 1 the likely are likelier; 0 is greedy; else 1."),
+]
+TopK = Annotated[
+    int | None, typer.Option(min=1, help="With --sample: draw from so many of the likeliest pieces alone.")
+]
+TopP = Annotated[
+    float | None, typer.Option(help="With --sample: draw from the likeliest pieces that together hold this share.")
+]
+Seed = Annotated[int | None, typer.Option(help="With --sample: the same seed draws the same for the same line.")]
+Refill = Annotated[
+    bool,
+    typer.Option(
+        "--refill", help="Let lines in as others end: faster for long ones whose outputs may be of any length."
+    ),
+]
+
 
 def translate(
     model: Annotated[Path, typer.Argument(help="A model folder, a run folder, or an exported folder.")],
@@ -46,28 +67,12 @@ def translate(
     form: Form = "text",
     max_length: Annotated[int, typer.Option(min=1, help="The most pieces an output may have.")] = 200,
     alpha: Alpha = None,
-    refill: Annotated[
-        bool,
-        typer.Option(
-            "--refill", help="Let lines in as others end: faster for long ones whose outputs may be of any length."
-        ),
-    ] = False,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Draw outputs, --nbest of them, instead of searching for the best.")
-    ] = False,
-    temperature: Annotated[
-        float | None,
-        typer.Option(min=0, help="With --sample: below 1 the likely are likelier; 0 is greedy; else 1."),
-    ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(min=1, help="With --sample: draw from so many of the likeliest pieces alone.")
-    ] = None,
-    top_p: Annotated[
-        float | None, typer.Option(help="With --sample: draw from the likeliest pieces that together hold this share.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="With --sample: the same seed draws the same for the same line.")
-    ] = None,
+    refill: Refill = False,
+    sample: Sample = False,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    seed: Seed = None,
     engine: EngineName = "auto",
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute; else all cores.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="With ray: how many processes; else one a core.")] = None,
