@@ -1,8 +1,12 @@
 """What every test starts from: shapes and types checked, the same seed, one thread, and no cache of the user's."""
 
 import os
+import secrets
+import subprocess
+import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 from types import SimpleNamespace
 
@@ -82,5 +86,23 @@ def unchecked():
     jaxtyping.config.update("jaxtyping_disable", before)
 
 
+@pytest.fixture(scope="session")
+def ray_address():
+    """A small Ray cluster in a process of its own, for all tests that need one; its workers find the jobs of the tests.
+
+    It ends with its standard input, also when this process is killed. Whoever joins it needs the token below.
+    """
+    if find_spec("ray") is None:
+        pytest.skip("Ray is not installed: pip install 'regard[ray]'")
+    paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, str(Path(__file__).parent / "ray_cluster.py")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": paths}, text=True, **pipes) as cluster:
+        yield cluster.stdout.readline().strip()
+        cluster.stdin.close()
+
+
 def pytest_configure():
     torch.set_num_threads(1)
+    # A Ray of the tests is for them alone; the package reads this when it is imported.
+    os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}

@@ -126,7 +126,8 @@ def _join(ray: Any, address: str, quiet: dict[str, Any]) -> None:
     except (OSError, OverflowError, ValueError) as error:
         raise RegardError(
             f"no Ray cluster answers at '{address}': {str(error).splitlines()[0]}",
-            hint="Start one with `ray start --head`, or leave out --address to use this machine alone.",
+            hint="Start one with `ray start --head`, set RAY_AUTH_MODE and RAY_AUTH_TOKEN if it asks for a token, "
+            "or leave out --address to use this machine alone.",
         ) from error
 
 
@@ -237,6 +238,8 @@ class Team:
 
     def _hire(self) -> None:
         """A new worker; it is given blocks when it has opened the job, wherever and whenever it finds a place."""
+        if not library().is_initialized():  # Ray would start another of its own
+            raise RegardError("there is no connection to a Ray cluster, or no longer.")
         self.hired.append(self.make())
         self._ask(self.hired[-1], None)
 

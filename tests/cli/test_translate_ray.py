@@ -1,6 +1,5 @@
 """`regard translate --engine ray`, as a person would type it: the same output as without it."""
 
-import importlib.util
 import json
 import os
 import random
@@ -12,21 +11,23 @@ import sys
 from itertools import chain
 
 import pytest
+from typer.testing import CliRunner
 
 from exports import LINES, saved
+from regard.cli import app
+from regard.errors import RegardError, UsageError
 
 TIME = 180  # seconds; a hang fails
-needs_ray = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'regard[ray]'"
-)
 
 
 def call(*words, text=None):
-    command = [sys.executable, "-m", "regard", "translate", *map(str, words)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        command, input=text, capture_output=True, encoding="utf-8", timeout=TIME, check=False, env=environment
-    )
+    """The command within this process, which need not load everything again."""
+    return CliRunner().invoke(app, ["translate", *map(str, words)], input=text)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(one_thread):
+    """Also where a command asks for all."""
 
 
 @pytest.fixture(scope="module")
@@ -45,22 +46,22 @@ def text(tmp_path_factory):
     return path
 
 
-@needs_ray
-def test_text_is_that_of_the_plain_command(model, text):
+def test_text_is_that_of_the_plain_command(model, text, ray_address):
     options = ("--beam", 2, "--max-length", 23, "--alignments", "hard")
-    plain, spread = call(model, text, *options), call(model, text, *options, "--engine", "ray", "--workers", 2)
-    assert (plain.returncode, spread.returncode) == (0, 0), spread.stderr
+    ray = ("--engine", "ray", "--workers", 2, "--address", ray_address)
+    plain, spread = call(model, text, *options), call(model, text, *options, *ray)
+    assert (plain.exit_code, spread.exit_code) == (0, 0), spread.output
     assert len(plain.stdout.splitlines()) == 200
     assert spread.stdout == plain.stdout
     assert spread.stderr == plain.stderr == "line 8 has 1,009 pieces; only the first 1,000 are translated.\n"
 
 
-@needs_ray
-def test_json_of_several_outputs_from_standard_input(model, text):
+def test_json_of_several_outputs_from_standard_input(model, text, ray_address):
     options = ("--nbest", 2, "--max-length", 23, "--format", "jsonl", "--alignments", "soft")
     given = "".join(text.read_text(encoding="utf-8").splitlines(keepends=True)[10:41])
-    plain, spread = (call(model, *options, *more, text=given) for more in ((), ("--engine", "ray", "--workers", 1)))
-    assert spread.returncode == 0, spread.stderr
+    ray = ("--engine", "ray", "--workers", 1, "--address", ray_address)
+    plain, spread = (call(model, *options, *more, text=given) for more in ((), ray))
+    assert spread.exit_code == 0, spread.output
     ours, theirs = ([json.loads(line) for line in done.stdout.splitlines()] for done in (spread, plain))
     assert len(ours) == len(theirs) > 31
     for mine, other in zip(ours, theirs, strict=True):
@@ -71,8 +72,9 @@ def test_json_of_several_outputs_from_standard_input(model, text):
         assert mine == other
 
 
-@needs_ray
 def test_an_interrupt_ends_it(model, text, tmp_path):
+    """Also a Ray that the command has started itself."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'regard[ray]'")
     (tmp_path / "long.txt").write_bytes(text.read_bytes() * 41)
     command = [sys.executable, "-m", "regard", "translate", model, tmp_path / "long.txt", "--engine", "ray"]
     run = subprocess.Popen(
@@ -89,32 +91,28 @@ def test_an_interrupt_ends_it(model, text, tmp_path):
     assert b"Traceback" not in said
 
 
-@needs_ray
-def test_what_cannot_be_is_said(model, tmp_path):
+def test_what_cannot_be_is_said(model, tmp_path, ray_address):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # nobody listens there
         nobody = f"127.0.0.1:{taken.getsockname()[1]}"
-        for words, code, message in [
-            ((model, "--engine", "ray", "--address", nobody), 1, f"no Ray cluster answers at '{nobody}'"),
-            ((tmp_path / "none", "--engine", "ray"), 1, "is no model folder"),
-            ((model, tmp_path / "none.txt", "--engine", "ray"), 1, "is not a file"),
+        for words, message in [
+            ((model, "--engine", "ray", "--address", nobody), f"no Ray cluster answers at '{nobody}'"),
+            ((tmp_path / "none", "--engine", "ray", "--address", ray_address), "is no model folder"),
+            ((model, tmp_path / "none.txt", "--engine", "ray", "--address", ray_address), "is not a file"),
         ]:
             done = call(*words, text="kind\n")
-            assert (done.returncode, done.stdout) == (code, ""), done.stderr
-            assert message in done.stderr
-            assert "Traceback" not in done.stderr
+            assert (done.exit_code, done.stdout) == (1, ""), done.output
+            assert isinstance(done.exception, RegardError) and message in str(done.exception)
 
 
 def test_options_of_a_cluster_without_one(model):
     for words in (("--workers", 2), ("--address", "auto"), ("--engine", "torch", "--workers", 2)):
-        done = call(model, *words, text="kind\n")
-        assert done.returncode == 2
-        assert "Add --engine ray" in done.stderr
+        error = call(model, *words, text="kind\n").exception
+        assert isinstance(error, UsageError) and "Add --engine ray" in str(error)
 
 
-@needs_ray
-def test_parts_of_your_own_go_along(model, tmp_path):
-    """A model that is made of them is built in the workers too."""
+def test_parts_of_your_own_go_along(model, tmp_path, ray_address):
+    """A model that is made of them is built in the workers too. In a process of its own, which alone knows them."""
     mine = tmp_path / "mine.py"
     mine.write_text(
         "from regard.attend.score import Dot\nfrom regard.registry import part\n\n\n"
@@ -125,7 +123,8 @@ def test_parts_of_your_own_go_along(model, tmp_path):
     own = shutil.copytree(model, tmp_path / "own")
     (own / "recipe.toml").write_text(recipe.replace('"scaled_dot"', '"mine"'), encoding="utf-8")
     command = [sys.executable, "-m", "regard", "--parts", str(mine), "translate", str(own), "--engine", "ray"]
+    command += ["--workers", "1", "--address", ray_address]
     done = subprocess.run(command, input=b"kind\n", capture_output=True, timeout=TIME, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(b"\n") == 1
-    assert call(own, text="kind\n").returncode != 0
+    assert call(own, text="kind\n").exit_code != 0

@@ -58,6 +58,32 @@ def test_probabilities_by_hand():
     assert np.diff(found) == pytest.approx([1 / 3, 1 / 4])
     assert found[0] == pytest.approx((torch.digamma(torch.tensor(3.0)) - torch.digamma(torch.tensor(12.0))).item())
 
+    rare = tokenizer_unigram._probable(np.array([0.1, 3.0]))  # a character that is hardly expected counts as half a one
+    assert rare[0] == pytest.approx((torch.digamma(torch.tensor(0.5)) - torch.digamma(torch.tensor(3.5))).item())
+
+
+def test_seeds_by_hand():
+    """Weights are how often times how long. `xy` is always `xyz`, and `vw` is seen once: neither is a seed."""
+    pieces, scores, lattice = tokenizer_unigram._seeds(Text.of({"ab": 3, "aba": 2, "xyz": 2, "vw": 1}), 16)
+    weights = {"a": 7, "b": 5, "v": 1, "w": 1, "x": 2, "y": 2, "z": 2} | {
+        "ab": 10,
+        "ba": 4,
+        "yz": 4,
+        "aba": 6,
+        "xyz": 6,
+    }
+    assert pieces == list(weights)
+    assert np.exp(scores) == pytest.approx(np.array([*weights.values()]) / sum(weights.values()))
+    found = {lattice.text.cells[begin:end] for begin, end in zip(lattice.begin, lattice.end, strict=True)}
+    assert found == set(pieces) and len(lattice.piece) == 10 + 2 + 1 + 1 + 1 + 1  # letters, ab, ba, yz, aba, xyz
+
+
+def test_losses_by_hand():
+    """10 (log 10/12 - 2 log 10/22) = 13.9 for `ab` and 2 (log 2/12 - 2 log 2/14) = 4.2 for `bb`, whatever its score."""
+    pieces, scores = ["a", "b", "ab", "bb"], np.log([0.1, 0.1, 0.3, 0.5])
+    kept = tokenizer_unigram._most_missed(pieces, scores, lattice_of({"ab": 10, "bb": 2}, pieces), 3)
+    assert kept.tolist() == [True, True, True, False]
+
 
 def test_frequent_words_are_pieces_and_every_character_is():
     chunks = {" the": 41, " then": 7, " them": 5, " other": 3, " x": 1}
@@ -93,6 +119,7 @@ def test_equal_pieces_come_in_the_order_of_their_letters():
 
 def test_much_and_long_text_is_learned_from_in_part(monkeypatch):
     monkeypatch.setattr(tokenizer_unigram, "LONGEST_CHUNK", 3)
+    assert list(tokenizer_unigram._kept({"c": 1, "b": 1, "a": 1, "d": 2})) == ["d", "a", "b", "c"]
     assert tokenizer_unigram._kept({"abcdefg": 2, "abc": 5}) == {"abc": 7, "def": 2, "g": 2}
     monkeypatch.setattr(tokenizer_unigram, "MOST_CHARACTERS", 5)
     assert tokenizer_unigram._kept({"vwx": 1, "abc": 5, "de": 3}) == {"abc": 5, "de": 3}
