@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from jaxtyping import Int
@@ -19,6 +20,7 @@ from regard.registry import Maker, find, names, part
 from regard.types import Batch, Grid, Labelled, Memory, Padded, State, Stepped, Taught
 
 OURS = ("recipe.toml", "weights.safetensors")
+TOKENIZER = ".tokenizer.json"  # how the name of a file ends whose checksum is kept with the weights
 
 
 @part("model", "flow")
@@ -129,6 +131,9 @@ def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = Non
     try:
         (fresh / "recipe.toml").write_text(write(model.recipe), encoding="utf-8")
         sizes = {"source": str(model.sizes[0]), "target": str(model.sizes[1])}
+        # The weights mean nothing with other tokenizers than these.
+        texts = {name: text for name, text in (files or {}).items() if name.endswith(TOKENIZER)}
+        sizes |= {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
         for each in model.parameters():
             each.data = each.data.contiguous()  # safetensors keeps no other order, and trips over a shared one
         save_model(model, str(fresh / "weights.safetensors"), metadata=sizes)

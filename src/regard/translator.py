@@ -14,10 +14,13 @@ from regard.alignment import END as END_WORD
 from regard.alignment import Alignment
 from regard.data.texts import texts_of
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
+from regard.data.tokenizer import SOURCE_FILE as SOURCE_FILE
+from regard.data.tokenizer import TARGET_FILE as TARGET_FILE
 from regard.engine import AUTO, Engine, open_engine, silent
 from regard.engine.home import LENGTHS_FILE as LENGTHS_FILE
 from regard.engine.home import describe, model_home, named_folder, read_aligner, read_alpha
 from regard.engine.lanes import batches_of, in_lanes, pools
+from regard.engine.tokenizers import open_tokenizers
 from regard.errors import UsageError
 from regard.record import KINDS, Aligner, Layer, Record, Side
 from regard.search import Hypothesis, Options
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from regard.model import Model
 
 Spaced = tuple[bool | None, bool | None]  # do spaces part the words of source and target? None: each line tells
-SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class Translator:
         """
         home = model_home(folder)
         opened = open_engine(home, engine, threads, say)
-        source, target = Tokenizer.load(home / SOURCE_FILE), Tokenizer.load(home / TARGET_FILE)
+        source, target = open_tokenizers(home, opened.sizes)
         found = cls(opened, source, target, read_aligner(home), named_folder(folder).name, read_alpha(home))
         found.folder = home
         return found

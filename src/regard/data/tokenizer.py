@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import os
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -27,6 +28,7 @@ from regard.data.words import Span, owners, words_of
 from regard.errors import BrokenData, ModelError, UsageError
 
 PAD, START, END, UNKNOWN = range(4)
+SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"  # in a model folder
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Tokenizer:
         # "</s>" in a line is text like any other, never the end of a sentence.
         backend.encode_special_tokens = True
         self.backend = backend
+        self.name = "the tokenizer"  # in errors
         self._has_space = backend.normalizer is not None
         self.kind = _kind(backend)
         self._texts = _texts(backend, has_bytes=self.kind != "words")
@@ -102,9 +105,10 @@ class Tokenizer:
         if not 0.0 <= sample <= 1.0:
             raise UsageError(f"sample is a share between 0 and 1; found {sample}.")
         try:
-            if sample and self.kind in ("bpe", "unigram"):
-                return self._sampled(lines, sample, random or Random(0))
-            return [found.ids for found in self.backend.encode_batch_fast(list(lines))]
+            with no_panic(self.name):
+                if sample and self.kind in ("bpe", "unigram"):
+                    return self._sampled(lines, sample, random or Random(0))
+                return [found.ids for found in self.backend.encode_batch_fast(list(lines))]
         except (UnicodeEncodeError, TypeError) as error:
             raise _not_text(lines) from error
 
@@ -149,13 +153,20 @@ class Tokenizer:
         if not path.is_file():
             raise ModelError(f"{path}: a tokenizer's JSON file was expected here; there is none.")
         try:
-            backend = tokenizers.Tokenizer.from_file(str(path))
+            with no_panic(str(path)):
+                backend = tokenizers.Tokenizer.from_file(str(path))
+        except ModelError:
+            raise
         except Exception as error:  # the library raises nothing more exact
             raise ModelError(f"{path}: a tokenizer's JSON file was expected; {error}.") from error
         found = [backend.id_to_token(place) for place in range(len(SPECIAL))]
         if found != list(SPECIAL):
             raise ModelError(f"{path}: pieces 0 to 3 of a tokenizer are {', '.join(SPECIAL)}; found {found}.")
-        return cls(backend)
+        if sorted(backend.get_vocab().values()) != list(range(backend.get_vocab_size())):
+            raise ModelError(f"{path}: expected pieces numbered from 0 up, each once; some numbers are left out.")
+        tokenizer = cls(backend)
+        tokenizer.name = str(path)
+        return tokenizer
 
     def _sampled(self, lines: Sequence[str], sample: float, random: Random) -> list[list[int]]:
         if self._sampler is None:
@@ -167,7 +178,8 @@ class Tokenizer:
     def _chunks(self, line: str) -> list[str]:
         if not line:  # no space is put before nothing
             return []
-        chunks = self.backend.pre_tokenizer.pre_tokenize_str(f" {line}")
+        with no_panic(self.name):
+            chunks = self.backend.pre_tokenizer.pre_tokenize_str(f" {line}")
         return [chunk for chunk, _ in chunks]
 
     def _placed(self, line: str, ids: Sequence[int]) -> Pieces:
@@ -176,6 +188,23 @@ class Tokenizer:
         else:
             lengths = [self._lengths[piece] for piece in ids]
         return Pieces(line, tuple(ids), _spans(lengths, before=1 if self._has_space else 0))
+
+
+@contextmanager
+def no_panic(name: str) -> Iterator[None]:
+    """Turn a panic of the library into an error: it is no `Exception`, so that it would end the program untold.
+
+    It panics where a pattern of the file tries too many ways to match a line, or a table of it is broken.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ModelError(
+            f"{name} cannot be used: its patterns or tables make the library that reads it fail ({error}).",
+            hint="It was not written by Regard, or is broken: copy the model folder again, whole.",
+        ) from error
 
 
 def _spans(lengths: Iterable[int], before: int) -> tuple[Span, ...]:

@@ -44,6 +44,11 @@ class Engine(Protocol):
 
     condensed: bool
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many pieces the vocabularies of source and target have."""
+        ...
+
     def whole(self) -> Engine:
         """The engine that can do and record most: itself, or the one behind it."""
         ...

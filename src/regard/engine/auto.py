@@ -51,6 +51,11 @@ class Auto:
             return self._own
 
     @property
+    def sizes(self) -> tuple[int, int]:
+        """CTranslate2's."""
+        return self.fast.sizes
+
+    @property
     def lanes(self) -> int:
         """CTranslate2's."""
         return self.fast.lanes

@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from textwrap import shorten
 
 from regard.data.files import cache_folder
+from regard.data.tokenizer import SOURCE_FILE, TARGET_FILE
 from regard.engine.ctranslate2 import library
 from regard.errors import ModelError
 from regard.record import FILE as ALIGNER_FILE
@@ -29,7 +30,7 @@ from regard.version import __version__
 
 Say = Callable[[str], None]
 WEIGHTS, RECIPE = "weights.safetensors", "recipe.toml"
-MADE_OF = (RECIPE, WEIGHTS, "source.tokenizer.json", "target.tokenizer.json", ALIGNER_FILE)
+MADE_OF = (RECIPE, WEIGHTS, SOURCE_FILE, TARGET_FILE, ALIGNER_FILE)
 CONVERTER = "regard.export.ctranslate2"  # run as a child: it knows the whole house, and an engine does not
 PART = "transformer"  # of encoder and decoder: whatever else they are, CTranslate2 has no such thing
 REFUSED = 3  # how the child ends where the model cannot be converted

@@ -76,6 +76,7 @@ class Manifest:
     encoder: Graph
     step: Graph
     regard: str = ""  # the version that exported it
+    tokenizers: dict[str, str] = field(default_factory=dict)  # the checksum of each file
     agreement: dict[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
@@ -96,7 +97,8 @@ class Manifest:
         try:
             encoder, step = Graph.told(told["encoder"]), Graph.told(told["step"])
             sizes, positions = ((told[name][0], told[name][1]) for name in ("sizes", "positions"))
-            return cls(told["quantization"], sizes, positions, encoder, step, told["regard"], told["agreement"])
+            rest = told["regard"], told.get("tokenizers", {}), told["agreement"]
+            return cls(told["quantization"], sizes, positions, encoder, step, *rest)
         except (AttributeError, KeyError, TypeError, IndexError) as error:
             raise ModelError(f"{folder / MANIFEST}: {error!r}.", hint="Export the model again.") from error
 

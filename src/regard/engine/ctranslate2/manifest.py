@@ -24,6 +24,7 @@ class Manifest:
     positions: tuple[int, int]  # of a source, of a target
     shortlist: int = 0  # target pieces a source piece may lead to; 0 is all
     regard: str = ""  # the version that exported it
+    tokenizers: dict[str, str] = field(default_factory=dict)  # the checksum of each file
     agreement: dict[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:

@@ -84,6 +84,11 @@ class CTranslate2:
         # worker is left with one call, so that one thread stays one.
         self.lanes = backend.num_translators + 1 if backend.num_translators > 1 else 1
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """As many pieces as it has names for."""
+        return len(self.source_names), len(self.target_names)
+
     def whole(self) -> CTranslate2:
         """There is no other engine behind it."""
         return self

@@ -32,6 +32,11 @@ class Searched:
     def __init__(self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1) -> None:
         self.model, self.shortlist, self._lanes = model, shortlist, lanes
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Those of the model."""
+        return self.model.sizes
+
     def whole(self) -> Searched:
         """Itself: it records all that its model looks at."""
         return self

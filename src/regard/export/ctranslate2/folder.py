@@ -14,6 +14,7 @@ from pathlib import Path
 from regard.engine import MANIFEST
 from regard.engine.ctranslate2 import Manifest, library
 from regard.engine.home import read_aligner
+from regard.engine.tokenizers import checksums
 from regard.export.agreement import Agreement
 from regard.export.ctranslate2.fitting import check_expressible
 from regard.export.place import fresh_folder
@@ -55,7 +56,9 @@ def _written(
     spec.optimize(quantization=quantization)
     spec.save(str(folder))
     places = (positions(model.embed), positions(model.predict.embed))
-    return checked(ours, folder, Manifest(quantization, *shape, places, regard=__version__), lines)
+    return checked(
+        ours, folder, Manifest(quantization, *shape, places, regard=__version__, tokenizers=checksums(folder)), lines
+    )
 
 
 def _shorten(ours: Translator, folder: Path, wish: Wish, lines: Sequence[str], say: Say) -> None:

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 import torch
 
 from regard.engine.onnx import Manifest, library
+from regard.engine.tokenizers import checksums
 from regard.errors import ModelError, UnknownName, UsageError
 from regard.export.agreement import Agreement
 from regard.export.place import fresh_folder
@@ -49,7 +50,7 @@ def export(model: str | Path, out: str | Path, wish: Wish | None = None, say: Sa
     with fresh_folder(out, source=home, force=wish.force) as fresh:
         keep(home, fresh, (*KEPT, "recipe.toml"))
         graphs, positions = write_graphs(ours.model, fresh)
-        manifest = Manifest(FULL, ours.model.sizes, positions, *graphs, regard=__version__)
+        manifest = Manifest(FULL, ours.model.sizes, positions, *graphs, regard=__version__, tokenizers=checksums(home))
 
         def written(kind: str) -> Agreement:
             if kind != FULL:
