@@ -123,11 +123,14 @@ def test_lanes_get_as_much_to_do():
 class Lanes:
     """An engine that waits in every search until `lanes` of them are under way, and writes what it read."""
 
-    condensed = refills = False
+    condensed = False
 
     def __init__(self, lanes, fails=0):
         self.lanes, self.fails, self.asked = lanes, fails, 0
         self.met = threading.Barrier(lanes, timeout=20)
+
+    def refills(self):
+        return False
 
     def whole(self):
         return self

@@ -322,7 +322,7 @@ class Translator:
 
     def _check_refill(self, options: Options) -> None:
         """Refuse to let lines in later where that cannot be."""
-        if not self.engine.refills:
+        if not self.engine.refills():
             raise UsageError(
                 "lines cannot enter a search of this model while others are in it: it has a shortlist, runs in another "
                 "engine, or looks where its own position tells it to.",

@@ -85,7 +85,7 @@ def test_a_kept_conversion_is_used_and_said_in_a_line(home, auto, said, no_child
 def test_the_same_translation(auto, ours):
     for one, two in zip(ours.translate(LINES, beam=1), auto.translate(LINES, beam=1), strict=True):
         assert (one.text, one.pieces) == (two.text, two.pieces)
-        assert two.likelihood == pytest.approx(one.likelihood, abs=1e-3)
+        assert two.likelihood == pytest.approx(one.likelihood, abs=0.02), "what is avoided leaves its softmax"
         assert two.alignment.note == one.alignment.note
         assert np.allclose(two.alignment.numpy(), one.alignment.numpy(), atol=1e-4)
     assert auto.engine._own is None, "PyTorch was not needed"

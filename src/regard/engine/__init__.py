@@ -62,7 +62,6 @@ class Engine(Protocol):
         """The threads for so many searches side by side."""
         ...
 
-    @property
     def refills(self) -> bool:
         """Does a search of many sentences let them in as others leave, so that it wants many at once?"""
         ...
@@ -125,7 +124,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """What an export says of itself."""
     try:
         told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise ModelError(f"{folder / MANIFEST}: expected JSON; {error}.", hint="Export the model again.") from error
     if not isinstance(told, dict):
         raise ModelError(f"{folder / MANIFEST}: expected a JSON object; found {str(told)[:80]}.")

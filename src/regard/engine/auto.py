@@ -60,10 +60,9 @@ class Auto:
         """CTranslate2's."""
         return self.fast.lanes
 
-    @property
     def refills(self) -> bool:
         """Only the model itself lets sentences in later."""
-        return self.whole().refills
+        return self.whole().refills()
 
     def pool(self, lanes: int) -> AbstractContextManager[Executor]:
         """CTranslate2's."""

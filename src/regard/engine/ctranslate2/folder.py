@@ -50,5 +50,8 @@ def _names(folder: Path, side: str) -> list[str]:
     """What CTranslate2 calls the pieces of a side, by their ids."""
     for path in (folder / f"{side}_vocabulary.json", folder / "shared_vocabulary.json"):
         if path.is_file():
-            return [str(name) for name in json.loads(path.read_text(encoding="utf-8"))]
+            try:
+                return [str(name) for name in json.loads(path.read_text(encoding="utf-8"))]
+            except ValueError as error:
+                raise ModelError(f"{path}: expected JSON; {error}.", hint="Export the model again.") from error
     raise ModelError(f"{folder} has no vocabulary for its {side}.", hint="Export the model again.")

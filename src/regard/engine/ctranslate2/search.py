@@ -74,7 +74,7 @@ class _Asked:
 class CTranslate2:
     """An exported model. It is given batches; what it makes of them inside is its own affair."""
 
-    condensed = refills = False
+    condensed = False
 
     def __init__(self, backend: ctranslate2.Translator, manifest: Manifest, names: tuple[list[str], list[str]]) -> None:
         self.backend, self.manifest = backend, manifest
@@ -106,6 +106,10 @@ class CTranslate2:
 
     def _has_room(self, source: int, target: int) -> bool:
         return source <= self.manifest.positions[0] and target <= self.manifest.positions[1]
+
+    def refills(self) -> bool:
+        """It makes its own batches."""
+        return False
 
     def pool(self, lanes: int) -> ThreadPoolExecutor:
         """Plain threads: they wait for its workers."""

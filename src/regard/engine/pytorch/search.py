@@ -56,7 +56,6 @@ class Searched:
         finally:
             torch.set_num_threads(threads)
 
-    @property
     def refills(self) -> bool:
         """The readout is narrowed to what a batch may write, so that with a shortlist nobody enters later."""
         return self.shortlist is None and getattr(self.model.predict, "refills", False)
