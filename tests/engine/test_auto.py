@@ -285,3 +285,44 @@ def test_the_child_says_why_it_refuses(tmp_path, capsys):
     assert main(str(folder), str(tmp_path / "out")) == converting.REFUSED
     assert "attend.attend.choice: expected soft; found hard" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
+
+
+# --- what is imported --------------------------------------------------------------------------------------
+
+HEAVY = {"accelerate", "babel", "datasets", "huggingface_hub", "matplotlib", "pandas", "pyarrow", "ray", "sacrebleu"}
+HEAVY |= {"onnx", "onnxruntime", "tensorboard", "transformers"}
+COMMAND = """
+import sys
+sys.argv = ["regard", "translate", sys.argv[1], sys.argv[2], "--engine", sys.argv[3], "--alignments", "hard"]
+from regard.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+"""
+PYTHON = """
+import sys, regard
+found = regard.load(sys.argv[1], engine=sys.argv[3]).translate(open(sys.argv[2]).readlines())
+assert all(each.alignment.pharaoh() is not None for each in found)
+"""
+TOLD = "\nsys.stderr.write('loaded: ' + ' '.join({name.split('.')[0] for name in sys.modules}))"
+
+
+@pytest.mark.parametrize(
+    ("code", "engine", "more"),
+    [
+        (COMMAND, "auto", {"torch"}),
+        (PYTHON, "auto", {"torch", "pydantic", "typer"}),
+        (COMMAND, "torch", {"ctranslate2"}),
+        (PYTHON, "torch", {"ctranslate2", "typer"}),
+    ],
+    ids=["command, auto", "python, auto", "command, torch", "python, torch"],
+)
+def test_only_what_is_needed_is_imported(home, tmp_path, said, code, engine, more):
+    (tmp_path / "lines").write_text("".join(f"{line}\n" for line in LINES))
+    command = [sys.executable, "-c", code + TOLD, str(home / "model"), str(tmp_path / "lines"), engine]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.partition("loaded: ")[2].split())
+    assert "tokenizers" in loaded and loaded & (HEAVY | more) == set()
+    if "regard.cli" in code:
+        assert len(done.stdout.splitlines()) == len(LINES)
