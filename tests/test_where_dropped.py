@@ -262,13 +262,13 @@ def test_the_fused_kernel_keeps_the_mean_of_what_it_drops(fused):
 
 @pytest.mark.parametrize("decoder", ["luong", "transformer"])
 def test_who_uses_a_model_drops_nothing(decoder, dropped):
-    """Search, force and the count of heads put a model that was just trained into use themselves."""
-    built, sources = model(overrides("predict", decoder)), [[5, 7, 2], [6, 2]]
+    """Search, force and the choice of heads put a model that was just trained into use themselves."""
+    built, sources, targets = model(overrides("predict", decoder)), [[5, 7, 11, 2], [13, 2]], [[5, 17], [19, 23, 29]]
     shares(built, SHARE)
     engine = Torch(built.train())
     for beam in (1, 3):
         engine.search(sources, Options(beam=beam, max_length=5), record=True)
-    engine.force(sources, [[9, 8], [11]], record=True)
+    engine.force(sources, targets, record=True)
     head_counts(built.train())
     assert not dropped
     assert built.training, "who only asks leaves a model in training as it was"

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from regard.engine.pytorch import half
+from regard.engine.pytorch import Torch, half, search
 from regard.engine.pytorch.half import TiledFeedForward, TiledLinear, TiledTable, in_half_precision, packed, tiled
+from regard.listen import Looked, listening
 from regard.predict.side import sides
 from regard.search import Options, beam_search, force
 from regard.types import Batch
@@ -105,3 +106,22 @@ def test_a_feed_forward_is_cut_at_zero_on_its_way(shape):
     in_half_precision(built)
     assert type(built.predict.layers[0].feed) is TiledFeedForward
     assert torch.allclose(built.predict.layers[0].feed(rows), expected, atol=0.02, rtol=0.02)
+
+
+def test_few_rows_are_left_to_full_precision(monkeypatch):
+    """By rows x width x width; given targets count with their frames, and who watches sees the one model."""
+    full = model(overrides("predict", "transformer")).eval()
+    width = full.encode.widths.keys
+    engine = Torch(in_half_precision(copy.deepcopy(full)), full=full)
+    asked = []
+    for name in ("beam_search", "greedy_search", "force"):
+        monkeypatch.setattr(search, name, lambda model, *given, **more: asked.append(model) or [])
+    monkeypatch.setattr(search, "WORTH", 6 * width**2)
+    for sources, beam in (([[5, 2]] * 2, 3), ([[5, 2]] * 5, 1), ([[5, 2]], 5), ([[5, 2]] * 6, 1)):
+        engine.search(sources, Options(beam=beam), record=False)
+    engine.force([[5, 2], [5, 2]], [[7], [11]], record=False)
+    engine.force([[5, 2]], [[7, 11, 13]], record=False)
+    assert [each is full for each in asked] == [False, True, True, False, False, True]
+    with listening(Looked, lambda event: None):
+        assert engine.suited(1) is engine.model
+    assert Torch(full).suited(1) is full, "one that has no other form"

@@ -94,7 +94,11 @@ def test_half_precision_is_used_where_the_machine_gains_by_it(home, tmp_path, mo
     export(home / "model", tmp_path / "out", Wish("bfloat16", LINES))
     theirs = Translator.load(tmp_path / "out")
     assert {each.dtype for each in theirs.model.parameters()} == {kind}
-    found = theirs.translate(LINES[0])
+    assert (theirs.engine.full is not None) == (kind is torch.bfloat16), "this one is narrow: few rows are left to it"
+    monkeypatch.setattr("regard.engine.pytorch.search.WORTH", 1)
+    wide = Translator.load(tmp_path / "out")
+    assert wide.engine.full is None
+    found = wide.translate(LINES[0])
     assert found.attention[0].dtype == torch.float32
     assert found.attention[0].sum(-1).sub(1).abs().max() < 0.01
 

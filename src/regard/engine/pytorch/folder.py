@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from regard.engine.precision import GAIN, bf16_gain
 from regard.engine.pytorch.columns import columns_together
 from regard.engine.pytorch.eight_bits import in_eight_bits, restored, rounded
 from regard.engine.pytorch.half import in_half_precision
-from regard.engine.pytorch.search import Torch
+from regard.engine.pytorch.search import Torch, pays
 from regard.errors import ModelError
 from regard.model import Model, check_text, load, recipe_of
 from regard.pages import give_back, keep_pages
@@ -33,6 +34,7 @@ from regard.search.shortlist import NOBODY, Shortlist
 
 WEIGHTS, SHORTLIST = "weights.safetensors", "shortlist.safetensors"
 SCALE = ".scale"
+FEW_ROWS = 16  # a model for which half precision pays from so few on is kept in that alone
 FEWEST = 8  # rows of a matrix that is kept in eight bits
 FLOAT, HALF, WHOLE = "float32", "bfloat16", "int8"
 QUANTIZATIONS = (WHOLE, HALF, FLOAT)
@@ -79,12 +81,16 @@ def open_folder(folder: Path, threads: int | None = None) -> Torch:
     model = _built(folder)
     if manifest.quantization == WHOLE:
         model = in_eight_bits(model)
-    half = manifest.quantization == HALF and bf16_gain() >= GAIN
-    model = in_half_precision(model) if half else columns_together(model)
+    half, full = manifest.quantization == HALF and bf16_gain() >= GAIN, None
+    if half:
+        full = None if pays(FEW_ROWS, model) else columns_together(deepcopy(model))
+        model = in_half_precision(model)
+    else:
+        model = columns_together(model)
     give_back()
     shortlist = read_shortlist(folder) if manifest.shortlist else None
     # Where products are small, two threads share one badly, and a search each well.
-    return Torch(model, shortlist, lanes=torch.get_num_threads() if half or shortlist else 1)
+    return Torch(model, shortlist, torch.get_num_threads() if half or shortlist else 1, full)
 
 
 def write_weights(home: Path, folder: Path, quantization: str) -> None:

@@ -20,6 +20,9 @@ from regard.search.sampling import dice_of
 from regard.search.shortlist import Shortlist
 from regard.types import Batch
 
+# Rows x width x width, from which on half precision pays; measured in docs/speed.md.
+WORTH = 2**22
+
 
 class Searched:
     """A model that our own search steps through, whatever computes its steps; with a shortlist, it scores no others.
@@ -64,23 +67,26 @@ class Searched:
         self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None
     ) -> list[list[Hypothesis]]:
         """Beam search; with a beam of one greedy search, which finds the same with less to do; or what is drawn."""
-        source = pad(sources)
+        source, model = pad(sources), self.suited(len(sources) * options.beam)
         chosen = options if self.shortlist is None else replace(options, shortlist=self.shortlist)
         if options.sampling is not None:
             seed = options.sampling.seed
             dice = None if seed is None else [dice_of(seed, each) for each in sources]
-            return sample(
-                self.model, source, options.sampling, chosen, start=START, end=END, generator=dice, record=record
-            )
+            return sample(model, source, options.sampling, chosen, start=START, end=END, generator=dice, record=record)
         if options.beam == 1:
-            found = greedy_search(self.model, source, chosen, start=START, end=END, record=record, tokens=tokens)
+            found = greedy_search(model, source, chosen, start=START, end=END, record=record, tokens=tokens)
             return [[each] for each in found]
-        return beam_search(self.model, source, chosen, start=START, end=END, record=record, tokens=tokens)
+        return beam_search(model, source, chosen, start=START, end=END, record=record, tokens=tokens)
 
     def force(self, sources: Sequence[Ids], targets: Sequence[Ids], *, record: bool) -> list[Hypothesis]:
         """The model is made to write the targets; all pieces are scored."""
         framed = [[START, *target, END] for target in targets]
-        return force(self.model, Batch(pad(sources), pad(framed)), record=record)
+        model = self.suited(sum(map(len, framed)))
+        return force(model, Batch(pad(sources), pad(framed)), record=record)
+
+    def suited(self, rows: int) -> Model:
+        """The model in the form that multiplies so many rows at a time soonest."""
+        return self.model
 
     def reader(self, aligner: Aligner | None) -> Aligner | None:
         """All layers and heads that look at the source are recorded, so they are where the model has them."""
@@ -88,7 +94,25 @@ class Searched:
 
 
 class Torch(Searched):
-    """A model in memory, which can be looked into."""
+    """A model in memory, which can be looked into.
 
-    def __init__(self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1) -> None:
+    One in half precision may have the same in full precision beside it, `full`, for few rows: to fill tiles and to make
+    the code of a product then costs more than the product saves.
+    """
+
+    def __init__(
+        self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1, full: Model | None = None
+    ) -> None:
         super().__init__(model.eval(), shortlist, lanes)
+        self.full = full
+
+    def suited(self, rows: int) -> Model:
+        """In half precision where that pays; who watches sees the one model."""
+        if self.full is None or pays(rows, self.full) or heard(Looked):
+            return self.model
+        return self.full
+
+
+def pays(rows: int, model: Model) -> bool:
+    """Is half precision sooner for so many rows?"""
+    return rows * model.encode.widths.keys**2 >= WORTH
