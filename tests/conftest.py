@@ -1,5 +1,6 @@
 """What every test starts from: shapes and types checked, the same seed, one thread, and no cache of the user's."""
 
+import builtins
 import os
 import secrets
 import subprocess
@@ -22,6 +23,9 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 # The tests of our own engine are many, and converting a model takes longer than most of them; those of the choice
 # between engines undo this.
 os.environ["REGARD_ENGINE"] = "torch"
+
+# Modules that do without PyTorch import no shapes while they run; here theirs are checked all the same.
+builtins.Bool, builtins.Float, builtins.Tensor = jaxtyping.Bool, jaxtyping.Float, torch.Tensor
 
 
 def modules_checked():

@@ -10,10 +10,12 @@ import sys
 from pathlib import Path
 
 import jaxtyping
+import numpy as np
 import pytest
 import torch
 
 import regard
+from regard.alignment import Alignment, merge
 from regard.registry import KINDS, names, settings, summary
 
 HOME = Path(regard.__file__).parent
@@ -245,3 +247,11 @@ def test_shapes_are_checked_while_tests_run():
     score = regard.part("score", "dot", query=2, key=2)
     with pytest.raises(jaxtyping.TypeCheckError):
         score(torch.zeros(1, 1, 2), torch.zeros(1, 1, 2, dtype=torch.long))
+
+
+def test_shapes_are_checked_where_they_are_not_imported():
+    """Modules that do without PyTorch have shapes for readers; the tests check them too."""
+    with pytest.raises(jaxtyping.TypeCheckError, match="matrix"):
+        Alignment(torch.zeros(2, 3, 1), ("a", "b", "c"), ("d", "e"))
+    with pytest.raises(jaxtyping.TypeCheckError, match="weights"):
+        merge(np.zeros((2, 3, 5), np.float32), [0, 1], [0, 1, 2], (2, 3))

@@ -123,7 +123,7 @@ def test_lanes_get_as_much_to_do():
 class Lanes:
     """An engine that waits in every search until `lanes` of them are under way, and writes what it read."""
 
-    condensed = False
+    condensed, sizes = False, (300, 300)
 
     def __init__(self, lanes, fails=0):
         self.lanes, self.fails, self.asked = lanes, fails, 0

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool, Float
 
 from regard.errors import BrokenData, ShapeError, UsageError
 from regard.symmetrise import POSTERIOR, symmetrise
 
 if TYPE_CHECKING:
+    from jaxtyping import Bool, Float
     from torch import Tensor
 
     from regard.evidence import Evidence

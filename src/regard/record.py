@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
 
 from regard.alignment import START, Alignment, Weights, merge
 from regard.errors import ModelError, UnknownName, UsageError
 
 if TYPE_CHECKING:
+    from jaxtyping import Float
     from torch import Tensor
 
 KINDS = ("cross", "encoder-self", "decoder-self")

@@ -88,9 +88,9 @@ def test_a_folder_of_before_checksums_is_opened_all_the_same(model, tmp_path):
 # --- hostile ones ------------------------------------------------------------------------------------------
 
 
-def changed(model, path, **parts):
+def changed(home, path, **parts):
     """The tokenizer of a model with some parts of its file changed."""
-    path.write_text(json.dumps(json.loads((model / SOURCE_FILE).read_text()) | parts))
+    path.write_text(json.dumps(json.loads((home / SOURCE_FILE).read_text()) | parts))
     return path
 
 

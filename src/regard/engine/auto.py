@@ -15,9 +15,9 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
 
 from regard.engine import ENGINES, OWN, Engine, Ids
 from regard.engine.converted import Say, converted, drop
@@ -26,6 +26,9 @@ from regard.engine.ctranslate2 import open_folder as open_converted
 from regard.errors import ModelError
 from regard.record import Aligner
 from regard.search import Hypothesis, Options
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 SETTING = "REGARD_ENGINE"  # "torch" leaves model folders to PyTorch
 

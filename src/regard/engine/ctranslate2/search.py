@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
 
 from regard.data.tokenizer import END
 from regard.engine import Ids
@@ -36,6 +35,7 @@ from regard.search.options import Number
 
 if TYPE_CHECKING:
     import ctranslate2
+    from jaxtyping import Float
 
 Rows = Sequence[Sequence[float]]
 
