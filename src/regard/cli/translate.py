@@ -97,9 +97,7 @@ def translate(
     if engine != RAY and (workers or address):
         raise UsageError("--workers and --address are for a cluster.", hint="Add --engine ray, or leave them out.")
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-    if sample and beam:
-        raise UsageError("--beam is for searching, and --sample draws.", hint="Leave one of them out.")
-    sampling = _sampling(sample, nbest, drawing)
+    sampling = _sampling(sample, nbest, drawing, beam)
     options = Options(max(beam or BEAM, nbest), nbest, max_length=max_length, alpha=alpha, sampling=sampling)
     job = Filter(model, options, alignments, form, None if engine == RAY else engine, threads, refill=refill)
     out, said = sys.stdout.buffer, set[str]()
@@ -118,7 +116,7 @@ def _say(notes: Iterable[str], said: set[str]) -> None:
         said.add(note)
 
 
-def _sampling(wanted: bool, draws: int, given: dict[str, Any]) -> Sampling | None:
+def _sampling(wanted: bool, draws: int, given: dict[str, Any], beam: int | None) -> Sampling | None:
     """What is drawn from, if outputs are drawn at all; options that would then count for nothing are refused."""
     from regard.errors import UsageError
     from regard.search import Sampling
@@ -126,6 +124,8 @@ def _sampling(wanted: bool, draws: int, given: dict[str, Any]) -> Sampling | Non
     asked = {name: value for name, value in given.items() if value is not None}
     if asked and not wanted:
         raise UsageError(f"--{next(iter(asked)).replace('_', '-')} is for drawn outputs.", hint="Add --sample.")
+    if wanted and beam:
+        raise UsageError("--beam is for searching, and --sample draws.", hint="Leave one of them out.")
     return Sampling(draws=draws, **asked) if wanted else None
 
 
