@@ -21,6 +21,16 @@ def test_padding_changes_no_label(pool):
         assert torch.allclose(alone.logits[0], together.logits[row], atol=1e-5)
 
 
+@pytest.mark.parametrize("pool", ["mean", "max", "summary"])
+def test_what_is_pooled_by_hand(pool):
+    built, source = model([*LABEL, f"predict.pool={pool}", "attend=none"], target=5), words(31, (7, 5, 2))
+    memory = built.read(source)
+    rows = [values[mask] for values, mask in zip(memory.values, memory.mask, strict=True)]
+    found = {"mean": [each.mean(0) for each in rows], "max": [each.amax(0) for each in rows], "summary": memory.summary}
+    vector = torch.stack(tuple(found[pool]))
+    assert torch.allclose(built.label(source).logits, built.predict.score(vector), atol=1e-5)
+
+
 def test_several_queries_look_each_with_its_own_eyes():
     built = model([*LABEL, "predict.queries=3"], target=5)
     looked = built.label(words(31, (7, 5, 2))).looked[0]
