@@ -13,7 +13,7 @@ from itertools import chain
 import pytest
 from typer.testing import CliRunner
 
-from exports import LINES, saved
+from exports import KINDS, LINES, saved
 from regard.cli import app
 from regard.errors import RegardError, UsageError
 
@@ -32,7 +32,8 @@ def _one_thread(one_thread):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    return saved(tmp_path_factory.mktemp("models") / "small", seed=6)
+    """One with positions: without, a word that stands twice has two equal weights, and rounding chooses the link."""
+    return saved(tmp_path_factory.mktemp("models") / "small", KINDS["sinusoids, scaled"], seed=6)
 
 
 @pytest.fixture(scope="module")
