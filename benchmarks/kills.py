@@ -119,8 +119,8 @@ def write_corpus(folder: Path) -> None:
 
 def whole_run(out: Path, kind: str) -> None:
     """A training that is left alone, made once."""
-    folder = out / "whole" / kind
-    if is_over(folder):
+    folder, done = out / "whole" / kind, out / "whole" / f"{kind}.done"
+    if done.exists():
         return
     shutil.rmtree(folder, ignore_errors=True)
     began = time.monotonic()
@@ -128,6 +128,7 @@ def whole_run(out: Path, kind: str) -> None:
         said = process.communicate(timeout=PATIENCE)[1]
     if process.returncode:
         sys.exit(f"{kind}: {said.decode()}")
+    done.touch()
     print(f"{kind}: {STEPS} updates, left alone, in {time.monotonic() - began:.0f} s", flush=True)
 
 
@@ -138,7 +139,8 @@ def attempt(out: Path, kind: str, number: int, seed: int) -> Trial:
     dice = random.Random(f"{seed} {kind} {number}")
     manners = cycle(dice.sample(MANNERS, len(MANNERS)))
     seconds = ending(out / "whole" / kind)
-    while not is_over(folder):
+    code: int | None = None
+    while code != 0:
         manner = next(manners) if len(trial.kills) < KILLS else "none"
         with begun(out, kind, folder) as process:
             if manner != "none" and wait_for(manner, process, folder, dice, seconds):
@@ -149,7 +151,8 @@ def attempt(out: Path, kind: str, number: int, seed: int) -> Trial:
             except subprocess.TimeoutExpired:
                 kill(process)
                 trial.lost = "it hangs"
-        if process.returncode not in (0, -signal.SIGKILL):
+        code = process.returncode
+        if code not in (0, -signal.SIGKILL):
             trial.lost = said.decode(errors="replace")[-500:]
         if trial.lost:
             return trial
@@ -246,14 +249,9 @@ def beginnings(folder: Path) -> int:
     return sum(event["event"] in ("start", "resume") for event in events(folder))
 
 
-def is_over(folder: Path) -> bool:
-    """Has a run come to its end, with all that a model folder holds?"""
-    return any(event["event"] == "end" for event in events(folder)[-1:]) and (folder / "best" / "lengths.json").exists()
-
-
 def ending(folder: Path) -> float:
     """The seconds that a run took in training."""
-    return float(str(events(folder)[-1]["seconds"]))
+    return next(float(str(event["seconds"])) for event in reversed(events(folder)) if event["event"] == "end")
 
 
 def differences(folder: Path, whole: Path) -> Iterator[str]:

@@ -46,10 +46,7 @@ def test_what_differs_is_named(runs, tmp_path):
 
 def test_a_log_tells_where_a_run_stands(runs, tmp_path):
     assert kills.beginnings(runs[0]) == 1 and kills.beginnings(tmp_path) == 0
-    assert not kills.is_over(tmp_path) and not kills.is_over(runs[0])  # the model folder is not complete yet
     assert kills.ending(runs[0]) > 0
-    (runs[0] / "best" / "lengths.json").touch()
-    assert kills.is_over(runs[0])
     with (runs[0] / "log.jsonl").open("a") as file:
         file.write('{"event": "resume", "numb')  # a line that is being written
     assert kills.beginnings(runs[0]) == 1
