@@ -10,7 +10,7 @@ from typing import Literal
 
 from regard.blocks import Block, Written, one_json_line, one_line
 from regard.engine import silent
-from regard.record import Record
+from regard.record import Side
 from regard.search import Options
 from regard.translator import Translation, Translator
 
@@ -49,7 +49,7 @@ class Filter:
         record = self.alignments != "none" or self.form == "jsonl"
         found = translator.search(cut, self.options, record=record, refill=self.refill)
         if self.alignments != "none":
-            notes += _unspaced([best[0].record for best in found])
+            notes += _unspaced([best[0].sides for best in found if best[0].sides])
         lines = [self._told(each, block.before + row + 1) for row, outputs in enumerate(found) for each in outputs]
         return Written(lines, notes)
 
@@ -66,18 +66,18 @@ class Filter:
         }
         if many:
             told["line"] = number
-        if self.alignments != "none" and (seen := found.alignment) is not None and found.record is not None:
+        if self.alignments != "none" and (seen := found.alignment) is not None and found.sides is not None:
             told |= {"source": seen.source, "target": seen.target, "links": seen.links(), "note": seen.note}
-            sides = {"source": found.record.source, "target": found.record.target}
+            sides = dict(zip(("source", "target"), found.sides, strict=True))
             told["words"] = {name: "spaces" if side.spaced else "pieces" for name, side in sides.items()}
             if self.alignments == "soft":
-                told["matrix"] = [[round(weight, 4) for weight in row] for row in seen.matrix.tolist()]
+                told["matrix"] = [[round(weight, 4) for weight in row] for row in seen.numpy().tolist()]
         return one_json_line(told)
 
 
-def _unspaced(records: Sequence[Record | None]) -> list[str]:
+def _unspaced(pairs: Sequence[tuple[Side, Side]]) -> list[str]:
     """What to say where links count something else than the words between spaces; the same for every block."""
-    sides = {"source": [each.source for each in records if each], "target": [each.target for each in records if each]}
+    sides = {"source": [source for source, _ in pairs], "target": [target for _, target in pairs]}
     return [
         f"{name} lines written without spaces between words: there each piece counts as a word in the links "
         "(--format jsonl shows them)."

@@ -260,6 +260,11 @@ class Record:
         return Alignment(weights, columns, rows, str(reader), reader.kind)
 
 
+def cross_layers(weights: Sequence[Float[Any, "H T S"]]) -> tuple[Layer, ...]:
+    """The weights of a decoder's attentions over the source, bottom first, as layers."""
+    return tuple(Layer("cross", number, each) for number, each in enumerate(weights))
+
+
 def later(weights: Float[np.ndarray, "*H Q K"]) -> Float[np.ndarray, "*H Q K"]:
     """Each row as it was one step later; the end is the input of no step, and keeps its own."""
     return np.concatenate((weights[..., 1:, :], weights[..., -1:, :]), -2)

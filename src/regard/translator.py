@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -16,13 +15,13 @@ from regard.data.texts import texts_of
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
 from regard.data.tokenizer import SOURCE_FILE as SOURCE_FILE
 from regard.data.tokenizer import TARGET_FILE as TARGET_FILE
-from regard.engine import AUTO, Engine, open_engine, silent
+from regard.engine import AUTO, Engine, aloud, open_engine, silent
 from regard.engine.home import LENGTHS_FILE as LENGTHS_FILE
 from regard.engine.home import describe, model_home, named_folder, read_aligner, read_alpha
 from regard.engine.lanes import batches_of, in_lanes, pools
 from regard.engine.tokenizers import open_tokenizers
 from regard.errors import UsageError
-from regard.record import KINDS, Aligner, Layer, Record, Side
+from regard.record import KINDS, Aligner, Layer, Record, Side, cross_layers
 from regard.search import Hypothesis, Options
 from regard.search.hypothesis import penalty_of
 from regard.search.options import ALPHA, Number, Sampling
@@ -48,6 +47,7 @@ class Translation:
     likelihood: float
     pieces: tuple[str, ...]
     alignment: Alignment | None
+    sides: tuple[Side, Side] | None = None
     look: Callable[[], Record] | None = field(default=None, repr=False)
 
     @cached_property
@@ -332,18 +332,18 @@ class Translator:
             raise UsageError("refill does not go with beta, no_repeat or sampling.", hint="Leave one of them out.")
 
     def _told(self, source: Pieces, target: Pieces, found: Hypothesis, spaced: Spaced = (None, None)) -> Translation:
-        alignment, look = None, None
+        alignment, sides, look = None, None, None
         if found.weights:
-            record = self._record(source, target, _layers(found), self.aligner, spaced)
-            alignment = record.alignment()
+            record = self._record(source, target, cross_layers(found.weights), self.aligner, spaced)
+            alignment, sides = record.alignment(), (record.source, record.target)
             look = partial(self._looked, source, target, spaced) if self.engine.condensed else lambda: record
-        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, look)
+        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, sides, look)
 
     def _looked(self, source: Pieces, target: Pieces, spaced: Spaced) -> Record:
         """What an output looked at, by the engine that records most."""
         engine = self.engine.whole()
         (found,) = engine.force([[*source.ids, END]], [target.ids], record=True)
-        return self._record(source, target, _layers(found), engine.reader(self._chosen), spaced)
+        return self._record(source, target, cross_layers(found.weights), engine.reader(self._chosen), spaced)
 
     def _record(
         self,
@@ -368,11 +368,7 @@ def load(folder: str | Path, engine: str | None = AUTO, threads: int | None = No
     folder is run by CTranslate2 where that is installed and converts it exactly, which standard error is told, and by
     PyTorch for all else; any other `engine` is insisted on. `threads` is how many may compute, else all.
     """
-    return Translator.load(folder, engine, threads, _to_standard_error)
-
-
-def _to_standard_error(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    return Translator.load(folder, engine, threads, aloud)
 
 
 def _tokens(options: Options) -> int:
@@ -383,10 +379,6 @@ def _tokens(options: Options) -> int:
 def _columns(kind: str, weights: Tensor) -> Tensor:
     """A decoder looks back at the start and what it wrote: the start last, so that columns stand as pieces do."""
     return weights.roll(-1, -1) if kind == "decoder-self" else weights
-
-
-def _layers(found: Hypothesis) -> tuple[Layer, ...]:
-    return tuple(Layer("cross", number, weights) for number, weights in enumerate(found.weights))
 
 
 def _side(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None) -> Side:

@@ -13,6 +13,7 @@ auto            a model folder converted for CTranslate2 and kept, where that is
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
@@ -86,6 +87,11 @@ class Engine(Protocol):
 
 def silent(line: str) -> None:
     """Says nothing."""
+
+
+def aloud(line: str) -> None:
+    """Says it on standard error."""
+    sys.stderr.write(f"{line}\n")
 
 
 def open_engine(

@@ -67,7 +67,7 @@ class Searched:
         self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None
     ) -> list[list[Hypothesis]]:
         """Beam search; with a beam of one greedy search, which finds the same with less to do; or what is drawn."""
-        source, model = pad(sources), self.suited(len(sources) * options.beam)
+        source, model = pad(sources), self.suited(len(sources) * options.rows)
         chosen = options if self.shortlist is None else replace(options, shortlist=self.shortlist)
         if options.sampling is not None:
             seed = options.sampling.seed
