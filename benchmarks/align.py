@@ -27,10 +27,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from regard.alignment import Alignment
+from regard.align.alignment import Alignment
+from regard.align.reference import reference_links
+from regard.align.symmetrise import symmetrise
 from regard.data.example import Link
-from regard.evaluate import Gold, aer, read_links, reference_links
-from regard.symmetrise import symmetrise
+from regard.evaluate import Gold, aer, read_links
 from regard.translator import Translator
 
 WORD = re.compile(r"\w+(?:'(?=\w))?|[^\w\s]")

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from regard.encode.convolve import GatedConvolution
 from regard.encode.recurrent import Layer
 from regard.encode.transformer import EncoderLayer
-from regard.listen import Looked, listening
+from regard.hooks import Looked, hook
 from regard.registry import Maker, maker
 
 WIDTH, HEADS, KERNEL, REACH, REPEATS, LAST = 128, 4, 5, 8, 7, 4
@@ -71,7 +71,7 @@ def learn(layer: nn.Module, states: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
 
 def learn_in_the_open(layer: nn.Module, states: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
     """The same while somebody watches: every weight of the attention is computed, and kept for the gradient."""
-    with listening(Looked, lambda looked: None):
+    with hook(Looked, lambda looked: None):
         return learn(layer, states, mask)
 
 

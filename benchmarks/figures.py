@@ -20,7 +20,7 @@ import cost as layers
 import gradients as reach
 import torch
 
-from regard.alignment import Alignment
+from regard.align.alignment import Alignment
 from regard.errors import MissingData
 from regard.evaluate import Bucket, Score, draw_lengths
 from regard.evaluate.figure import line_style

@@ -26,7 +26,7 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
     import setting
 
     from regard.data.batches import Batches
-    from regard.learn.learner import Learner, unhindered
+    from regard.learn.learner import Learner, flush_denormals
 
     text = setting.corpus(job["data"])
     tokenizer = setting.pieces(text)
@@ -41,7 +41,7 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
     learner = Learner(model, recipe.train(), cycle(chosen), bf16=job["bf16"])
 
     def work() -> dict[str, Any]:
-        with unhindered():
+        with flush_denormals():
             return {"done": sum(learner.update().pieces for _ in chosen)}
 
     positions = sum(batch.target.data[:, 1:].numel() for batch in chosen)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.blocks import Block, Written
+from regard.chunks import Chunk, Written
 from regard.errors import ModelError, ShapeError
 
 WAIT = 60  # seconds after which a test that waits has failed
@@ -29,7 +29,7 @@ class Shouting:
     folder: Path
     openings: str = "fine"
 
-    def open(self) -> Callable[[Block], Written]:
+    def open(self) -> Callable[[Chunk], Written]:
         if self.openings == "wrong":
             raise ModelError("no such model.", hint="Give another.")
         if self.openings == "die":
@@ -37,7 +37,7 @@ class Shouting:
         (self.folder / f"opened.{os.getpid()}").touch()
         return self.write
 
-    def write(self, block: Block) -> Written:
+    def write(self, block: Chunk) -> Written:
         (self.folder / f"began.{block.before}").touch()
         for line in block.lines:
             if line == "die":

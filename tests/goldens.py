@@ -98,7 +98,7 @@ def observe_trained(name, folder):
 
     def tell(event):
         if isinstance(event, Step):
-            losses.append(event.surprise)
+            losses.append(event.nll)
         elif hasattr(event, "values"):
             scores.update(event.values)
 

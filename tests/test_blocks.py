@@ -9,12 +9,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.alignment import Alignment
-from regard.blocks import Block, one_json_line, one_line
+from regard.align.alignment import Alignment
+from regard.chunks import Block, one_json_line, one_line
 from regard.cli import lines
 from regard.cli.evaluate import _keep
-from regard.filter import Filter
 from regard.search import Options
+from regard.translate_job import TranslateJob
 from regard.translator import Translation, Translator
 
 ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # where str.splitlines cuts
@@ -67,12 +67,12 @@ class Writer(Translator):
     ids=["text", "number", "links", "number and links"],
 )
 def test_translations(alignments: str, nbest: int, expected: str):
-    job = Filter(Path("folder"), Options(beam=nbest, nbest=nbest), alignments, "text")
+    job = TranslateJob(Path("folder"), Options(beam=nbest, nbest=nbest), alignments, "text")
     assert job.write(Writer(), Block(0, ["x"])).lines == [expected] * nbest
 
 
 def test_translations_as_json():
-    (line,) = Filter(Path("folder"), Options(), "hard", "jsonl").write(Writer(), Block(0, ["x"])).lines
+    (line,) = TranslateJob(Path("folder"), Options(), "hard", "jsonl").write(Writer(), Block(0, ["x"])).lines
     assert len(line.splitlines()) == 1 and json.loads(line)["text"] == AWKWARD
 
 

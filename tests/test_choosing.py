@@ -5,8 +5,8 @@ import json
 import pytest
 
 import regard
+from regard.align import corpus_links
 from regard.errors import MissingData, UsageError
-from regard.evaluate import corpus_links
 
 TINY = [
     "embed.width=8",

@@ -13,7 +13,7 @@ import pytest
 
 from cluster_jobs import WAIT, Shouting, until
 from regard import cluster
-from regard.blocks import Block, numbered
+from regard.chunks import Chunk, numbered
 from regard.cluster import AHEAD, TRIES, Share, connect, share, spread
 from regard.errors import BrokenData, ModelError, RegardError, ShapeError
 
@@ -162,7 +162,7 @@ def test_no_more_is_read_than_there_is_room_for(ray, tmp_path):
     def endless():
         while True:
             read.append(len(read))
-            yield Block(read[-1], ["wait" if read[-1] == 0 else "a"])
+            yield Chunk(read[-1], ["wait" if read[-1] == 0 else "a"])
 
     made = spread(Shouting(tmp_path), endless(), TWO)
     assert bounded(lambda: next(made)).lines == ["WAIT"]
@@ -174,7 +174,7 @@ def test_a_line_is_answered_before_the_next_is_there(ray, tmp_path):
     asked = Queue()
     made = spread(Shouting(tmp_path), iter(asked.get, None), TWO)
     for place, word in enumerate(("a", "b")):
-        asked.put(Block(place, [word]))
+        asked.put(Chunk(place, [word]))
         assert bounded(lambda: next(made)).lines == [word.upper()]
     asked.put(None)
     assert bounded(lambda: next(made, "end")) == "end"
@@ -198,7 +198,7 @@ OWN_PROCESS = """
 import sys
 from pathlib import Path
 from cluster_jobs import Shouting
-from regard.blocks import Block
+from regard.chunks import Block
 from regard.cluster import Share, connect, spread
 from regard.errors import RegardError
 

@@ -7,7 +7,7 @@ import torch
 
 from regard.attend import Attention, Heads
 from regard.errors import ShapeError
-from regard.listen import sides
+from regard.hooks import sides
 from regard.model import load, save
 from regard.registry import KINDS, maker, names, settings
 from regard.types import Batch, Padded

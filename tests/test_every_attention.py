@@ -11,7 +11,7 @@ import torch
 
 from regard.errors import ShapeError
 from regard.learn.learner import Learner
-from regard.learn.settings import Standard
+from regard.learn.settings import TrainSettings
 from regard.recipe import resolve
 from regard.registry import Maker, maker, names
 from small import ATTENDING, RECIPE, SOURCE, TARGET, batch, overrides
@@ -59,8 +59,8 @@ def test_two_updates_leave_every_number_finite(place, score):
             built = replace(whole, model=inside(whole.model, place.split(" ")[0], parts)).build(SOURCE, TARGET)
         except ShapeError as error:  # the tutorial asks with word and state, which no key is as wide as
             pytest.skip(error.message)
-        learner = Learner(built, Standard(rate=0.01), iter([pairs, pairs]))
+        learner = Learner(built, TrainSettings(rate=0.01), iter([pairs, pairs]))
         for done in (learner.update(), learner.update()):
-            assert math.isfinite(done.surprise) and math.isfinite(done.norm), (scope, choice)
+            assert math.isfinite(done.nll) and math.isfinite(done.norm), (scope, choice)
         bad = [name for name, weight in built.state_dict().items() if not torch.isfinite(weight).all()]
         assert not bad, (scope, choice)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.alignment import Alignment
+from regard.align.alignment import Alignment
 from regard.attend import Attention
 from regard.evaluate import Bucket, Score
 from regard.show.canvas import new_figure

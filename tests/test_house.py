@@ -15,7 +15,7 @@ import pytest
 import torch
 
 import regard
-from regard.alignment import Alignment, merge
+from regard.align.alignment import Alignment, merge
 from regard.registry import KINDS, names, settings, summary
 
 HOME = Path(regard.__file__).parent

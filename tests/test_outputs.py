@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.alignment import END
+from regard.align.alignment import END
 from regard.data.tokenizer import Tokenizer
 from regard.errors import UsageError
 from regard.model import save

@@ -23,7 +23,7 @@ TINY = ("embed.width=32", "encode.hidden=64", "predict.hidden=64", "predict.embe
 pytestmark = pytest.mark.usefixtures("one_thread", "unchecked")
 
 
-def surprise(name, recipe, steps, *settings, size=1500, **languages):
+def nll(name, recipe, steps, *settings, size=1500, **languages):
     """How much a held-out piece of a built-in corpus surprises a tiny model after a few updates, in nats."""
     torch.manual_seed(0)
     pairs = [
@@ -38,7 +38,7 @@ def surprise(name, recipe, steps, *settings, size=1500, **languages):
     with torch.no_grad():
         for batch in Batches(Examples(pairs[1]), *tokenizers, shuffle=False):
             loss = sequence_loss(model, batch)
-            total, count = total + float(loss.surprise) * loss.pieces, count + loss.pieces
+            total, count = total + float(loss.nll) * loss.pieces, count + loss.pieces
     return total / count
 
 
@@ -62,14 +62,14 @@ def toy_loss(recipe, *settings, copies, steps, lengths=(3, 10)):
 
 def test_attention_reads_dates_that_a_fixed_vector_does_not():
     nothing = ("attend=none", "predict.part=plain", "predict.cell=gru", "predict.bridge=project", *TINY[2:])
-    looking = surprise("dates", "rnnsearch-characters", 200)
-    blind = surprise("dates", "rnnsearch-characters", 200, *nothing)
+    looking = nll("dates", "rnnsearch-characters", 200)
+    blind = nll("dates", "rnnsearch-characters", 200, *nothing)
     assert looking < 0.7 * blind
 
 
 def test_attention_translates_phrases_better_than_a_fixed_vector():
-    looking = surprise("phrasebook", "rnnsearch-small", 120, source="en", target="fr")
-    blind = surprise("phrasebook", "seq2seq", 120, "encode.layers=1", "predict.layers=1", source="en", target="fr")
+    looking = nll("phrasebook", "rnnsearch-small", 120, source="en", target="fr")
+    blind = nll("phrasebook", "seq2seq", 120, "encode.layers=1", "predict.layers=1", source="en", target="fr")
     assert looking < blind - 0.3
 
 

@@ -9,12 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.alignment import END, START
+from regard.align.alignment import END, START
+from regard.align.record import Aligner
 from regard.data.tokenizer import Tokenizer
-from regard.engine.lanes import POOL, batches_of, pools
+from regard.engine.workers import POOL, batches_of, pools
 from regard.errors import ModelError, UsageError
 from regard.model import save
-from regard.record import Aligner
 from regard.search import Hypothesis, Options
 from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
 from small import model, overrides
@@ -76,9 +76,9 @@ def test_batches_do_not_change_what_is_found(tokenizers):
 
 
 @pytest.mark.parametrize("lanes", [1, 2])
-def test_lines_that_enter_as_others_end_are_told_in_order(tokenizers, lanes):
+def test_lines_that_enter_as_others_end_are_told_in_order(tokenizers, workers):
     ours = translator(tokenizers)
-    ours.engine._lanes = lanes
+    ours.engine._lanes = workers
     lines = LINES * 5
     for one, other in zip(ours.search(lines, tokens=30, refill=True), ours.search(lines), strict=True):
         assert [each.text for each in one] == [each.text for each in other]
@@ -97,16 +97,16 @@ def test_refilling_is_refused_where_nothing_would_come_of_it(tokenizers):
 
 def test_pools_share_out_the_lengths_and_hold_only_so_much():
     lengths = [5, 1, 4, 2, 3, 6]
-    assert list(pools(lengths, tokens=100, lanes=1)) == [[5, 0, 2, 4, 3, 1]]
-    assert list(pools(lengths, tokens=100, lanes=2)) == [[5, 2, 3], [0, 4, 1]]
-    assert len(list(pools([100] * 640, tokens=100, lanes=2))) == 2 * (1 + 640 // (POOL * 2))
-    assert list(pools([], tokens=100, lanes=2)) == []
+    assert list(pools(lengths, tokens=100, workers=1)) == [[5, 0, 2, 4, 3, 1]]
+    assert list(pools(lengths, tokens=100, workers=2)) == [[5, 2, 3], [0, 4, 1]]
+    assert len(list(pools([100] * 640, tokens=100, workers=2))) == 2 * (1 + 640 // (POOL * 2))
+    assert list(pools([], tokens=100, workers=2)) == []
 
 
 @settings(deadline=None, derandomize=True)
 @given(st.lists(st.integers(0, 30), max_size=120), st.integers(1, 200), st.integers(1, 4))
-def test_batches_hold_every_row_once_and_no_more_positions_than_asked(lengths, tokens, lanes):
-    batches = list(batches_of(lengths, tokens, lanes))
+def test_batches_hold_every_row_once_and_no_more_positions_than_asked(lengths, tokens, workers):
+    batches = list(batches_of(lengths, tokens, workers))
     assert sorted(row for rows in batches for row in rows) == list(range(len(lengths)))
     for rows in batches:
         assert len(rows) == 1 or len(rows) * (max(lengths[row] for row in rows) + 1) <= tokens
@@ -115,19 +115,19 @@ def test_batches_hold_every_row_once_and_no_more_positions_than_asked(lengths, t
 def test_lanes_get_as_much_to_do():
     """By length alone, one would have the long lines and the other the short ones."""
     lengths = list(range(1, 65))
-    one, other = batches_of(lengths, tokens=64 * 65, lanes=2)
+    one, other = batches_of(lengths, tokens=64 * 65, workers=2)
     assert abs(sum(lengths[row] for row in one) - sum(lengths[row] for row in other)) == len(one) == 32
-    assert len(list(batches_of(lengths[:31], tokens=64 * 65, lanes=2))) == 1, "too few to share out"
+    assert len(list(batches_of(lengths[:31], tokens=64 * 65, workers=2))) == 1, "too few to share out"
 
 
 class Lanes:
-    """An engine that waits in every search until `lanes` of them are under way, and writes what it read."""
+    """An engine that waits in every search until `workers` of them are under way, and writes what it read."""
 
     condensed, sizes = False, (300, 300)
 
-    def __init__(self, lanes, fails=0):
-        self.lanes, self.fails, self.asked = lanes, fails, 0
-        self.met = threading.Barrier(lanes, timeout=20)
+    def __init__(self, workers, fails=0):
+        self.workers, self.fails, self.asked = workers, fails, 0
+        self.met = threading.Barrier(workers, timeout=20)
 
     def refills(self):
         return False
@@ -135,8 +135,8 @@ class Lanes:
     def whole(self):
         return self
 
-    def pool(self, lanes):
-        return ThreadPoolExecutor(lanes)
+    def pool(self, workers):
+        return ThreadPoolExecutor(workers)
 
     def search(self, sources, options, *, record, tokens=None):
         self.asked += 1

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from regard.data.held_out import Amount, HeldOut
 from regard.learn.events import Tell, quiet
-from regard.training.asked import Asked, silent
-from regard.training.ready import Say, Tokenizers
+from regard.tasks.job import TrainJob, silent
+from regard.tasks.setup import Say, Tokenizers
 from regard.translator import Translator, load
 
 __all__ = ["load", "train"]
@@ -50,5 +50,7 @@ def train(
     Many processes that a launcher started call this alike, train as one, and all have the model.
     """
     held_out = HeldOut(validation, test)
-    asked = Asked(recipe, data, out, source, target, minutes, steps, seed, resume, settings, size, tokenizers, held_out)
+    asked = TrainJob(
+        recipe, data, out, source, target, minutes, steps, seed, resume, settings, size, tokenizers, held_out
+    )
     return asked.train(tell, say)

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from threading import Semaphore, Thread
 from typing import Any, Protocol, runtime_checkable
 
-from regard.blocks import Block, Written
+from regard.chunks import Chunk, Written
 from regard.errors import RegardError
 
 TRIES = 3  # workers that one block may cost
@@ -34,9 +34,9 @@ PATIENCE = 30  # seconds without any worker, after which that is said
 
 @runtime_checkable
 class Job(Protocol):
-    """What the workers do; `regard.filter.Filter` is one."""
+    """What the workers do; `regard.translate_job.TranslateJob` is one."""
 
-    def open(self) -> Callable[[Block], Written]:
+    def open(self) -> Callable[[Chunk], Written]:
         """Load what is needed, once a worker."""
         ...
 
@@ -51,7 +51,7 @@ class Worker:
         """Load what the job needs. Not when the worker is made: Ray would tell an error there as a death."""
         self.turn = self.job.open()
 
-    def write(self, block: Block) -> Written:
+    def write(self, block: Chunk) -> Written:
         """The output of a block."""
         return self.turn(block)
 
@@ -144,7 +144,7 @@ class Answer:
     """A worker has opened the job (no block), has written a block, or is gone."""
 
     worker: Any
-    block: Block | None
+    block: Chunk | None
     told: Future[Any]
 
 
@@ -157,17 +157,17 @@ class End:
 
 
 def spread(
-    job: Job, blocks: Iterable[Block], shared: Share, say: Callable[[str], object] = lambda line: None
+    job: Job, blocks: Iterable[Chunk], shared: Share, say: Callable[[str], object] = lambda line: None
 ) -> Iterator[Written]:
     """What the workers of the connected cluster make of the blocks, in their order; `say` hears of lost workers."""
-    team = Team(job, shared, say)
+    workers = Workers(job, shared, say)
     try:
-        yield from team.work(blocks)
+        yield from workers.work(blocks)
     finally:
-        team.dismiss()
+        workers.dismiss()
 
 
-class Team:
+class Workers:
     """The workers, and where each block is: waiting for one, with one, or written."""
 
     def __init__(self, job: Job, shared: Share, say: Callable[[str], object]) -> None:
@@ -175,15 +175,15 @@ class Team:
         worker = ray.remote(num_cpus=shared.claim, scheduling_strategy="SPREAD", max_restarts=0)(Worker)
         self.make, self.gone = lambda: worker.remote(job), ray.exceptions.RayActorError
         self.size, self.say = shared.workers, say
-        self.events: SimpleQueue[Block | Answer | End] = SimpleQueue()
+        self.events: SimpleQueue[Chunk | Answer | End] = SimpleQueue()
         self.hired: list[Any] = []
         self.idle: list[Any] = []
-        self.waiting: deque[Block] = deque()
+        self.waiting: deque[Chunk] = deque()
         self.written: dict[int, Answer] = {}  # by how many lines came before
         self.lost: Counter[int | None] = Counter()  # workers by what they were at; None is opening the job
         self.room, self.opened, self.closed = Semaphore(AHEAD * shared.workers), False, False
 
-    def work(self, blocks: Iterable[Block]) -> Iterator[Written]:
+    def work(self, blocks: Iterable[Chunk]) -> Iterator[Written]:
         """Read, hand out, and give in order what comes back."""
         for _ in range(self.size):
             self._hire()
@@ -193,7 +193,7 @@ class Team:
             event = self._next()
             if isinstance(event, End):
                 end = event
-            elif isinstance(event, Block):
+            elif isinstance(event, Chunk):
                 self.waiting.append(event)
             else:
                 self._hear(event)
@@ -214,7 +214,7 @@ class Team:
         for worker in self.hired if library().is_initialized() else ():
             library().kill(worker)
 
-    def _read(self, blocks: Iterable[Block]) -> None:
+    def _read(self, blocks: Iterable[Chunk]) -> None:
         """Read in a thread, so that a slow writer of the input does not hold up what is written of it."""
         lines, error = 0, None
         try:
@@ -228,7 +228,7 @@ class Team:
             error = found
         self.events.put(End(lines, error))
 
-    def _next(self) -> Block | Answer | End:
+    def _next(self) -> Chunk | Answer | End:
         if not self.opened:
             try:
                 return self.events.get(timeout=PATIENCE)
@@ -243,7 +243,7 @@ class Team:
         self.hired.append(self.make())
         self._ask(self.hired[-1], None)
 
-    def _ask(self, worker: Any, block: Block | None) -> None:
+    def _ask(self, worker: Any, block: Chunk | None) -> None:
         asked = worker.open.remote() if block is None else worker.write.remote(block)
         asked.future().add_done_callback(lambda told: self.events.put(Answer(worker, block, told)))
 
@@ -260,7 +260,7 @@ class Team:
             self.opened = True
             del self.lost[None]
 
-    def _replace(self, block: Block | None, why: str) -> None:
+    def _replace(self, block: Chunk | None, why: str) -> None:
         """A worker is gone: another takes its place, and its block comes first, unless that has cost too many."""
         at = None if block is None else block.before
         self.lost[at] += 1

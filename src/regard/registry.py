@@ -53,7 +53,7 @@ HOMES = (
     "regard.encode",
     "regard.attend",
     "regard.predict",
-    "regard.begin",
+    "regard.initialise",
     "regard.model",
     "regard.learn",
 )

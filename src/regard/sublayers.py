@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.drop import drop
+from regard.fast.dropout import drop
 
 Norm = Literal["before", "after"]
 

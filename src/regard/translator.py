@@ -9,8 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, overload
 
-from regard.alignment import END as END_WORD
-from regard.alignment import Alignment
+from regard.align.alignment import END as END_WORD
+from regard.align.alignment import Alignment
+from regard.align.record import KINDS, Aligner, Layer, Record, Side, cross_layers
 from regard.data.texts import texts_of
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
 from regard.data.tokenizer import SOURCE_FILE as SOURCE_FILE
@@ -18,10 +19,9 @@ from regard.data.tokenizer import TARGET_FILE as TARGET_FILE
 from regard.engine import AUTO, Engine, aloud, open_engine, silent
 from regard.engine.home import LENGTHS_FILE as LENGTHS_FILE
 from regard.engine.home import describe, model_home, named_folder, read_aligner, read_alpha
-from regard.engine.lanes import batches_of, in_lanes, pools
 from regard.engine.tokenizers import open_tokenizers
+from regard.engine.workers import batches_of, in_workers, pools
 from regard.errors import UsageError
-from regard.record import KINDS, Aligner, Layer, Record, Side, cross_layers
 from regard.search import Hypothesis, Options
 from regard.search.hypothesis import penalty_of
 from regard.search.options import ALPHA, Number, Sampling
@@ -229,10 +229,10 @@ class Translator:
             for row, hypotheses in zip(rows, outputs, strict=True):
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
 
-        lanes = self.engine.lanes
+        workers = self.engine.workers
         lengths = [len(pieces[row]) for row in real]
-        batches = pools(lengths, tokens, lanes) if refill else batches_of(lengths, tokens, lanes)
-        in_lanes(self.engine, fill, list(batches), lanes)
+        batches = pools(lengths, tokens, workers) if refill else batches_of(lengths, tokens, workers)
+        in_workers(self.engine, fill, list(batches), workers)
         return found
 
     @overload

@@ -72,9 +72,11 @@ class Reorderable:
         """The same value with row `index[i]` at place i."""
         return replace(self, **{f.name: _reorder(getattr(self, f.name), index) for f in fields(self)})
 
-    def beside(self: Rows, *others: Rows) -> Rows:
+    def concatenate(self: Rows, *others: Rows) -> Rows:
         """These rows, then those of the others."""
-        return replace(self, **{f.name: _beside([getattr(e, f.name) for e in (self, *others)]) for f in fields(self)})
+        return replace(
+            self, **{f.name: _concatenated([getattr(e, f.name) for e in (self, *others)]) for f in fields(self)}
+        )
 
 
 def _reorder(value: Any, index: Tensor) -> Any:
@@ -87,14 +89,14 @@ def _reorder(value: Any, index: Tensor) -> Any:
     return value
 
 
-def _beside(values: Sequence[Any]) -> Any:
+def _concatenated(values: Sequence[Any]) -> Any:
     first = values[0]
     if isinstance(first, Tensor):
         return torch.cat(list(values))
     if isinstance(first, tuple):
-        return tuple(_beside(each) for each in zip(*values, strict=True))
+        return tuple(_concatenated(each) for each in zip(*values, strict=True))
     if isinstance(first, Reorderable):
-        return first.beside(*values[1:])
+        return first.concatenate(*values[1:])
     return first
 
 
@@ -121,10 +123,10 @@ class Memory(Reorderable):
     final: tuple[Recurrent, ...] = ()
     grid: tuple[int, int] | None = None
 
-    def beside(self, *others: Memory) -> Memory:
+    def concatenate(self, *others: Memory) -> Memory:
         """The rows of all, as wide as the widest."""
         width = max(each.mask.shape[1] for each in (self, *others))
-        return Reorderable.beside(*(each._filled(width) for each in (self, *others)))
+        return Reorderable.concatenate(*(each._filled(width) for each in (self, *others)))
 
     def _filled(self, width: int) -> Memory:
         spare = width - self.mask.shape[1]
@@ -173,10 +175,10 @@ class Prepared(Reorderable):
             gates,
         )
 
-    def beside(self, *others: Prepared) -> Prepared:
+    def concatenate(self, *others: Prepared) -> Prepared:
         """The rows of all; where keys are fewer, some that nobody may look at follow them."""
         count = max(each.keys.shape[-2] for each in (self, *others))
-        return Reorderable.beside(*(each.filled(0, count - each.keys.shape[-2]) for each in (self, *others)))
+        return Reorderable.concatenate(*(each.filled(0, count - each.keys.shape[-2]) for each in (self, *others)))
 
     def filled(self, before: int, after: int) -> Prepared:
         """With so many keys more that nobody may look at, before and after these; with fewer, if below zero."""
@@ -255,7 +257,7 @@ class State(Reorderable):
 
     step: int | Int[Tensor, " B"]
 
-    def follow(self: Stands, index: Int[Tensor, " N"]) -> Stands:
+    def reorder_in_place(self: Stands, index: Int[Tensor, " N"]) -> Stands:
         """As `reorder`, of a state that nobody will use again: what it held may be given up on the way."""
         return self.reorder(index)
 

@@ -10,7 +10,7 @@ from regard.attend import Attention, Heads
 from regard.attend.choice import Sigmoid, Soft
 from regard.attend.gated import Gated, draw_gates
 from regard.attend.hard import Hard
-from regard.listen import sides
+from regard.hooks import sides
 from regard.registry import maker
 
 ALL = torch.ones(1, 1, 3, dtype=torch.bool)

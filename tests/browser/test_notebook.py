@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.alignment import END, Alignment
+from regard.align.alignment import END, Alignment
 from regard.translator import Translation
 
 

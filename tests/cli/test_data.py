@@ -55,7 +55,7 @@ def test_make_then_check(regard, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["toy"]
     report = regard("check", "toy").stdout
     assert report.startswith("toy: source -> target: train 41, val 41, test 41\n")
-    assert report.endswith("no errors, no doubts\n")
+    assert report.endswith("no errors, no warnings\n")
 
 
 def test_check_with_batches(regard):
@@ -116,7 +116,7 @@ def test_check_finds_errors(regard, tmp_path):
     done = regard("check", "mine", "--from", "de", "--to", "en", code=1)
     assert "error: mine/train.de:2: expected UTF-8; found one line that is not." in done.stdout
     assert "expected as many lines in each file; train.de has 3, train.en has 2." in done.stdout
-    assert done.stdout.splitlines()[-1] == "2 errors, no doubts"
+    assert done.stdout.splitlines()[-1] == "2 errors, no warnings"
     body = json.loads(regard("check", "mine", "--json", code=1).stdout)
     assert [error["code"] for error in body["errors"]] == ["invalid-utf8", "unequal-lines"]
 

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 pytest.importorskip("ctranslate2", reason="ctranslate2 is one of the dev dependencies")
 
 from exports import LINES, OTHERS, saved
+from regard.align.record import Aligner
 from regard.cli import app
 from regard.errors import ModelError, UsageError
-from regard.record import Aligner
 
 
 def call(*words, text=None):

@@ -9,8 +9,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from regard.align.record import Aligner
 from regard.cli import app
-from regard.record import Aligner
 
 SMALL = ["embed.width=16", "predict.embed.width=16", "encode.feed=13", "predict.feed=13", "encode.layers=3",
          "predict.layers=2", "attend.heads=4", "encode.attend.heads=2", "predict.self_attend.heads=2",

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import torch
 
-from regard.alignment import END
+from regard.align.alignment import END
+from regard.align.record import Aligner, Layer, Record, Side
 from regard.compare import Outcome, Plan, Result, write_report
 from regard.compare.arms import Arm
 from regard.compare.report import Example
 from regard.evaluate import Bucket, Score
-from regard.record import Aligner, Layer, Record, Side
 from regard.translator import Translation
 
 

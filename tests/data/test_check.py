@@ -60,7 +60,7 @@ def the(report: Report, code: str) -> Finding:
 def test_a_sound_corpus(folder):
     report = look(folder)
     assert report.findings == ()
-    assert str(report) == f"{folder}: aa1 -> bb1: train 211, val 23, test 29\nno errors, no doubts"
+    assert str(report) == f"{folder}: aa1 -> bb1: train 211, val 23, test 29\nno errors, no warnings"
     report.stop_on_errors()
 
 
@@ -205,7 +205,7 @@ class TestSwapped:
         write(tmp_path / "test.de", ["the man is not on the street", "the dog and the child"])
         write(tmp_path / "test.en", ["the man is not on the street", "the dog and the child"])
         finding = the(check(tmp_path, source="de", target="en"), "wrong-language")
-        assert (finding.level, finding.message) == ("doubt", "expected de; the text reads like 'en'.")
+        assert (finding.level, finding.message) == ("warning", "expected de; the text reads like 'en'.")
 
 
 class TestDoubts:
@@ -213,7 +213,7 @@ class TestDoubts:
         change(folder / "train.aa1", 5, "")
         change(folder / "train.bb1", 9, "   ")
         finding = the(look(folder), "empty-lines")
-        assert (finding.level, finding.where) == ("doubt", "train")
+        assert (finding.level, finding.where) == ("warning", "train")
         assert finding.message == "2 of 211 pairs (0.9%) have an empty side."
         assert finding.examples[0].startswith("line 5 (0 and ")
         assert finding.examples[1].startswith("line 9 (")
@@ -251,7 +251,7 @@ class TestDoubts:
             change(folder / f"test.{side}", 4, (folder / f"train.{side}").read_text().split("\n")[1])
         change(folder / "test.aa1", 6, (folder / "train.aa1").read_text().split("\n")[2])
         finding = the(look(folder), "overlap")
-        assert (finding.level, finding.where) == ("doubt", "test")
+        assert (finding.level, finding.where) == ("warning", "test")
         assert finding.message == ("2 of 29 source lines (6.9%) also stand in train, 1 of them with the same target.")
         assert finding.examples[0].startswith("line 4 (")
 
@@ -332,7 +332,7 @@ class TestReport:
         assert body["ok"] is False
         assert body["pairs"] == {"train": 211, "test": 29}
         assert [error["code"] for error in body["errors"]] == ["empty-file"]
-        assert [doubt["code"] for doubt in body["doubts"]] == ["empty-lines"]
+        assert [warning["code"] for warning in body["warnings"]] == ["empty-lines"]
         assert set(body["errors"][0]) == {"level", "code", "message", "where", "examples", "advice"}
 
     def test_an_open_corpus_is_checked_alike(self, folder, tmp_path):
@@ -349,8 +349,8 @@ def test_real_text_has_no_errors():
     report = check(SHARED / "multi30k", source="de", target="en")
     assert report.ok
     assert report.pairs == {"train": 29000, "val": 1014, "test_2016_flickr": 1000}
-    assert [finding.code for finding in report.doubts] == ["uneven-lengths", "duplicates", "overlap"]
-    assert report.doubts[0].examples[0].startswith("line 16664 (2 and 53 characters): @@ | ")
+    assert [finding.code for finding in report.warnings] == ["uneven-lengths", "duplicates", "overlap"]
+    assert report.warnings[0].examples[0].startswith("line 16664 (2 and 53 characters): @@ | ")
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is not there")

@@ -3,14 +3,15 @@
 import pytest
 import torch
 
+from regard.align.heads import choose_heads
+from regard.align.wordforms import word_forms
 from regard.data.batches import Batches, Examples
 from regard.data.example import Example
 from regard.data.tokenizer import Tokenizer
 from regard.data.words import are_spaced, characters, is_spaced, words_of
 from regard.errors import UsageError
-from regard.evaluate import Gold, choose_heads
+from regard.evaluate import Gold
 from regard.evaluate.lengths import count_words
-from regard.evaluate.wordforms import word_forms
 from regard.translator import Translator
 from small import model, overrides
 

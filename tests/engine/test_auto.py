@@ -15,12 +15,12 @@ pytest.importorskip("ctranslate2", reason="ctranslate2 is one of the dev depende
 
 import regard
 from exports import LINES, OTHERS, saved
+from regard.align.record import Aligner
 from regard.engine import AUTO, open_engine
 from regard.engine import converted as converting
 from regard.engine.auto import Auto
 from regard.engine.ctranslate2 import CTranslate2
 from regard.engine.pytorch import Torch
-from regard.record import Aligner
 from regard.search import Options, Shortlist
 from regard.show.watch import watch
 from regard.translator import Translator

@@ -8,11 +8,11 @@ pytest.importorskip("ctranslate2", reason="ctranslate2 is one of the dev depende
 
 import regard
 from exports import LINES, OTHERS, saved
+from regard.align.record import Aligner
 from regard.engine.ctranslate2 import open_folder
 from regard.errors import ModelError, ShapeError, UsageError
 from regard.export.ctranslate2 import export
 from regard.export.request import Wish
-from regard.record import Aligner
 from regard.search import Options, Shortlist, length_penalty
 from regard.translator import Translator
 
@@ -129,7 +129,7 @@ def test_sentences_do_not_mind_their_neighbours(folders, theirs):
     alone = [theirs.translate(line).text for line in LINES]
     assert [each.text for each in theirs.translate(LINES)] == alone
     two = regard.load(folders / "out", threads=2)
-    assert (two.engine.backend.num_translators, two.engine.lanes, theirs.engine.lanes) == (2, 3, 1)
+    assert (two.engine.backend.num_translators, two.engine.workers, theirs.engine.workers) == (2, 3, 1)
     assert [each.text for each in two.translate(LINES)] == alone
     # A call for each line, three under way at once: each still gets what is its own.
     for one, found in zip(theirs.translate(LINES * 9), two.search(LINES * 9, tokens=1), strict=True):

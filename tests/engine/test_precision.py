@@ -11,9 +11,8 @@ import torch
 from regard.data.files import cache_folder
 from regard.engine import precision
 from regard.errors import TrainingError
-from regard.learn import surprise
 from regard.learn.learner import Learner
-from regard.learn.settings import Standard
+from regard.learn.settings import TrainSettings
 from small import DECODERS, batch, model, overrides
 
 
@@ -89,23 +88,26 @@ def test_the_probe_measures_something(monkeypatch, capsys):
 def test_products_are_half_and_weights_are_whole(monkeypatch):
     ours, theirs = model().recipe.build(31, 37), model().recipe.build(31, 37)
     theirs.load_state_dict(ours.state_dict())
-    seen, apply, pairs = [], surprise._Surprise.apply, batch()
+    seen, apply, pairs = [], nll._ProductNLL.apply, batch()
 
     def seeing(rows, table, *rest):
         seen.append((rows.dtype, table.dtype))
         return apply(rows, table, *rest)
 
-    monkeypatch.setattr(surprise._Surprise, "apply", seeing)
-    half, whole = Learner(ours, Standard(), iter([pairs]), bf16=True), Learner(theirs, Standard(), iter([pairs]))
+    monkeypatch.setattr(nll._ProductNLL, "apply", seeing)
+    half, whole = (
+        Learner(ours, TrainSettings(), iter([pairs]), bf16=True),
+        Learner(theirs, TrainSettings(), iter([pairs])),
+    )
     one, other = half.update(), whole.update()
     assert seen == [(torch.bfloat16, torch.bfloat16), (torch.float32, torch.float32)]
-    assert one.surprise == pytest.approx(other.surprise, rel=0.02)
+    assert one.nll == pytest.approx(other.nll, rel=0.02)
     assert all(each.dtype == torch.float32 for each in half.state().tensors.values())
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_every_decoder_learns_in_half_precision(decoder):
     built = model(overrides("predict", decoder))
-    learner = Learner(built, Standard(rate=0.02), iter([batch()] * 12), bf16=True)
-    found = [learner.update().surprise for _ in range(12)]
+    learner = Learner(built, TrainSettings(rate=0.02), iter([batch()] * 12), bf16=True)
+    found = [learner.update().nll for _ in range(12)]
     assert found[-1] < found[0]

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from exports import LINES, saved, tokenizers
+from regard.align.record import Aligner
 from regard.engine.pytorch import Torch
 from regard.errors import ModelError
 from regard.export.agreement import CLOSE, Agreement, agreement, made_up_lines, must_be_exact
-from regard.record import Aligner
 from regard.search import Options
 from regard.translator import Translator
 

@@ -11,19 +11,19 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-import regard.learn.course
+import regard.learn.run
 import regard.learn.state
 import regard.model
 from regard.data.batches import Batches, Examples
 from regard.data.builtin import examples
 from regard.data.tokenizer import Tokenizer
 from regard.errors import Interrupted
-from regard.learn.course import Budget
 from regard.learn.events import Step, Validation
+from regard.learn.folder import RunFolder
 from regard.learn.learner import Learner
-from regard.learn.place import Place
-from regard.learn.run import run
-from regard.learn.settings import Standard
+from regard.learn.run import Budget
+from regard.learn.settings import TrainSettings
+from regard.learn.train import run
 from regard.recipe import resolve
 from regard.registry import maker
 
@@ -44,7 +44,7 @@ TRANSFORMER = [
 KINDS = {
     "soft": (
         ["predict.dropout=0.2"],
-        Standard(
+        TrainSettings(
             **COMMON,
             accumulate=2,
             smoothing=0.1,
@@ -55,7 +55,7 @@ KINDS = {
     ),
     "hard": (
         ["attend.choice=hard", "attend.choice.expected=0.3", "embed.dropout=0.1"],
-        Standard(
+        TrainSettings(
             **COMMON,
             optimiser=maker("optimiser", "sgd", momentum=0.9),
             validate_steps=0,
@@ -67,11 +67,11 @@ KINDS = {
     ),
     "hard, bf16": (
         ["attend.choice=hard", "attend.choice.expected=0.3", "predict.dropout=0.1"],
-        Standard(**HALF, validate_steps=5),
+        TrainSettings(**HALF, validate_steps=5),
     ),
     "guided, bf16": (
         TRANSFORMER,
-        Standard(
+        TrainSettings(
             **HALF,
             validate_steps=4,
             guide="links",
@@ -108,14 +108,14 @@ def train(folder, kind="soft", *, resume=False, steps=STEPS, minutes=None, tell=
     settings = replace(settings, **changes)
     model, budget = small_model(overrides), Budget(minutes, None if minutes else steps)
     validate = falling if settings.validate_steps or settings.validate_minutes else None
-    place = Place(Path(folder), resume=resume, files={"source.tokenizer.json": "{}"})
+    place = RunFolder(Path(folder), resume=resume, files={"source.tokenizer.json": "{}"})
     batches = stream(linked=settings.guide != "none")
     return run(model, batches, settings, place, budget=budget, validate=validate, seed=13, tell=tell)
 
 
 def ask_no_machine():
     """In a process of its own: bf16 is what the settings say, and no other process is asked whether it is faster."""
-    regard.learn.course.use_bf16 = lambda precision: precision == "bf16"
+    regard.learn.run.use_bf16 = lambda precision: precision == "bf16"
 
 
 def die():
@@ -193,7 +193,7 @@ def clocked(folder, resume, kill, start):
             die()
 
     Learner.__init__ = watched
-    regard.learn.course.time.monotonic = lambda: start + PACE * getattr(learners[0], "number", 0)
+    regard.learn.run.time.monotonic = lambda: start + PACE * getattr(learners[0], "number", 0)
     by_the_clock = {"validate_steps": 0, "validate_minutes": 0.1, "save_steps": 0, "save_minutes": 0.05, "log": 1}
     schedule = maker("schedule", "cosine", warmup=2)
     train(folder, resume=resume, minutes=MINUTES, tell=tell, schedule=schedule, **by_the_clock)
@@ -202,7 +202,7 @@ def clocked(folder, resume, kill, start):
 def clean_context():
     """One clean process imports everything once, and every child is a copy of it."""
     context = multiprocessing.get_context("forkserver")
-    heavy = ["torch._dynamo", "torch.distributed.fsdp", "accelerate", "datasets", "regard.learn.run"]
+    heavy = ["torch._dynamo", "torch.distributed.fsdp", "accelerate", "datasets", "regard.learn.train"]
     context.set_forkserver_preload(heavy)
     return context
 

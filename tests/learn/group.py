@@ -15,13 +15,13 @@ import torch
 from learn.child import COMMON, ask_no_machine, clean_context, falling, small_model, stream
 from learn.child import TRANSFORMER as DRAWING
 from regard.errors import RegardError
-from regard.learn import course
-from regard.learn.course import Budget
+from regard.learn import run as running
 from regard.learn.events import Step, Validation
-from regard.learn.place import Place
-from regard.learn.run import run
-from regard.learn.settings import Standard
+from regard.learn.folder import RunFolder
+from regard.learn.run import Budget
+from regard.learn.settings import TrainSettings
 from regard.learn.state import weights_of
+from regard.learn.train import run
 from regard.registry import maker
 
 LIMIT = 300  # seconds, on a machine that does other things too; whoever is not done by then hangs
@@ -32,7 +32,7 @@ TRANSFORMER = [
     *("encode.dropout=0", "predict.dropout=0"),
 ]
 # Adam divides a gradient by its own size: the usual epsilon would show the rounding of those that are nearly zero.
-SETTINGS = Standard(
+SETTINGS = TrainSettings(
     **COMMON,
     optimiser=maker("optimiser", "adam", epsilon=1e-4),
     accumulate=2,
@@ -73,7 +73,7 @@ def train(folder, kind="recurrent", *, resume=False, steps=STEPS, tell=None, val
         if tell is not None:
             tell(event)
 
-    place, budget = Place(Path(folder), resume=resume), Budget(steps=steps)
+    place, budget = RunFolder(Path(folder), resume=resume), Budget(steps=steps)
     linked = batches(settings.guide != "none")
     outcome = run(model, linked, settings, place, budget=budget, validate=validate, seed=13, tell=hear)
     _note(folder, number=outcome.number, reason=outcome.reason, told=told, weights=_digest(model))
@@ -119,33 +119,33 @@ def dying(folder, kind="recurrent", *, rank=None, number, **changes):
     if rank is None:  # a launcher kills the rest, and so does `ended`
         train(folder, kind, tell=die, **changes)
         return
-    update = course.Course.advance
+    update = running.Run.advance
 
     def advance(self):
         if is_rank(rank) and self.learner.number == number:
             os.kill(os.getpid(), signal.SIGKILL)
         update(self)
 
-    course.Course.advance = advance
+    running.Run.advance = advance
     train(folder, kind, **changes)
 
 
 def signalled(folder, *, rank, number):
     """One process gets a signal in its third update."""
-    update = course.Course.advance
+    update = running.Run.advance
 
     def advance(self):
         if is_rank(rank) and self.learner.number == 2:
             os.kill(os.getpid(), number)
         update(self)
 
-    course.Course.advance = advance
+    running.Run.advance = advance
     train(folder)
 
 
 def full_disk(folder):
     """The main process cannot write its second state."""
-    write, calls = course.write_state, []
+    write, calls = run.write_state, []
 
     def fail(*arguments):
         calls.append(1)
@@ -153,16 +153,16 @@ def full_disk(folder):
             raise OSError(28, "No space left on device")
         write(*arguments)
 
-    course.write_state = fail
+    run.write_state = fail
     train(folder)
 
 
 def unequal_clocks(folder):
     """Each process has a clock of its own, and the budget, the rate and the validations go by the clock."""
     pace, now = (1.0 if is_rank(0) else 1.7), iter(range(10**6))
-    course.time.monotonic = lambda: next(now) * pace
+    run.time.monotonic = lambda: next(now) * pace
     settings = replace(SETTINGS, validate_steps=0, validate_minutes=0.2, schedule=maker("schedule", "cosine"))
-    model, place = small_model(), Place(Path(folder))
+    model, place = small_model(), RunFolder(Path(folder))
     outcome = run(model, batches(), settings, place, budget=Budget(minutes=1.0), validate=falling, seed=13)
     _note(folder, number=outcome.number, reason=outcome.reason, weights=_digest(model))
 

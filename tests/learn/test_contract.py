@@ -11,7 +11,7 @@ from regard.attend.choice import Choice
 from regard.errors import RegardError, ShapeError, UsageError
 from regard.learn.contract import PROMISES, held_to_contract, rehearse
 from regard.learn.learner import Learner
-from regard.learn.settings import Standard
+from regard.learn.settings import TrainSettings
 from regard.registry import find, part
 from regard.types import Attended, Memory, Padded, Recurrent, Widths
 from small import DECODERS, batch, model, overrides
@@ -51,7 +51,7 @@ def scored(made):
 def test_a_score_of_a_wrong_shape_is_named(made, found):
     scored(made)
     with pytest.raises(ShapeError) as error:
-        Learner(model(["attend.score=mine"]), Standard(), iter(()))
+        Learner(model(["attend.score=mine"]), TrainSettings(), iter(()))
     assert error.value.message == (
         f"predict.attend.score (the score 'mine') of {FILE}: "
         f"expected scores (batch, queries, keys) of shape (2, 1, 5); found {found}."
@@ -71,7 +71,7 @@ def test_a_part_that_fails_is_named_with_what_it_said():
 def test_a_shape_that_is_wrong_only_for_a_real_batch_is_told_at_the_first_update():
     """Three rows and seven words, where the rehearsal has two and five."""
     scored(lambda query, keys: (query @ keys.mT)[..., :5])
-    learner = Learner(model(["attend.score=mine"]), Standard(), iter([batch()]))
+    learner = Learner(model(["attend.score=mine"]), TrainSettings(), iter([batch()]))
     with pytest.raises(ShapeError, match=r"of shape \(3, 1, 7\); found \(3, 1, 5\)"):
         learner.update()
 

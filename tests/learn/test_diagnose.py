@@ -11,7 +11,7 @@ from regard.errors import TrainingError
 from regard.learn.diagnose import origin
 from regard.learn.learner import Learner
 from regard.learn.loss import sequence_loss
-from regard.learn.settings import Standard
+from regard.learn.settings import TrainSettings
 from small import batch, model, overrides
 
 TRANSFORMER = overrides("encode", "transformer", predict="transformer")
@@ -19,7 +19,7 @@ TRANSFORMER = overrides("encode", "transformer", predict="transformer")
 
 def failure(settings, **lessons):
     """What the first update says of a model that cannot be trained."""
-    learner = Learner(model(settings), Standard(**lessons), iter([batch()] * 2))
+    learner = Learner(model(settings), TrainSettings(**lessons), iter([batch()] * 2))
     with pytest.raises(TrainingError) as error:
         learner.update()
     return error.value
@@ -106,7 +106,7 @@ def test_weights_that_are_not_finite_are_told_as_such():
     built = model()
     built.predict.join.weight.data[3, 2] = math.nan
     with pytest.raises(TrainingError, match="The weights predict.join.weight are not finite"):
-        Learner(built, Standard(), iter([batch()])).update()
+        Learner(built, TrainSettings(), iter([batch()])).update()
 
 
 def test_a_loss_that_is_not_finite_is_told_though_its_gradient_is(monkeypatch):
@@ -126,7 +126,7 @@ def test_the_same_draws_are_made_again(monkeypatch):
     for seed in range(7):
         torch.manual_seed(seed)
         built = model(["attend.choice=gated"])
-        learner = Learner(built, Standard(), iter([batch((3, 2, 1), (4, 2, 3))] * 20))
+        learner = Learner(built, TrainSettings(), iter([batch((3, 2, 1), (4, 2, 3))] * 20))
         with pytest.raises(TrainingError, match="sent back by predict.attend.choice"):
             while learner.update():
                 pass

@@ -9,25 +9,26 @@ import torch
 from safetensors.torch import load_file
 
 from learn.child import PAIRS, TOKENIZER, small_model, stream
+from regard.align.heads import choose_heads
 from regard.attend import Attention
 from regard.data.batches import Batches, Examples
 from regard.data.builtin import examples
 from regard.errors import UsageError
-from regard.evaluate import Gold, choose_heads
-from regard.learn.course import Budget
+from regard.evaluate import Gold
+from regard.hooks import Looked, hook
+from regard.learn.folder import RunFolder
 from regard.learn.guide import Guide, guide_of, head_counts
 from regard.learn.learner import Learner
 from regard.learn.loss import count_pieces, sequence_loss
-from regard.learn.place import Place
-from regard.learn.run import run
-from regard.learn.settings import Standard
-from regard.listen import Looked, listening
+from regard.learn.run import Budget
+from regard.learn.settings import TrainSettings
+from regard.learn.train import run
 from regard.translator import Translator
 from regard.types import Attended, Batch
 from small import batch, model, overrides
 
 TRANSFORMER = ["attend.part=heads", "attend.heads=2", *overrides("predict", "transformer")]
-GUIDED = Standard(
+GUIDED = TrainSettings(
     rate=0.01, guide="links", precision="fp32", tensorboard=False, validate_steps=0, save_steps=2, save_minutes=0.0
 )
 
@@ -94,7 +95,7 @@ def test_the_loss_has_the_term_and_the_report_has_not(settings):
     expected = guide(built.teach(pairs).looked, pairs) / count_pieces(pairs)
     assert expected > 0.01
     assert torch.isclose(guided.total - plain.total, expected, rtol=1e-4)
-    assert torch.equal(guided.surprise, plain.surprise)
+    assert torch.equal(guided.nll, plain.nll)
 
 
 @pytest.mark.parametrize("lengths", [((7, 5, 2), (6, 3, 5)), ((41, 37, 2), (43, 3, 5))], ids=["few keys", "many keys"])
@@ -106,7 +107,7 @@ def test_the_fused_way_has_the_gradient_of_the_open_one(lengths, kernel_calls, r
     for watched in (False, True):
         kernel_calls.clear()
         built.zero_grad()
-        with listening(Looked, lambda event: None) if watched else torch.enable_grad():
+        with hook(Looked, lambda event: None) if watched else torch.enable_grad():
             sequence_loss(built, pairs, guide=Guide(0.5, 1, 1)).total.backward()
         found.append([each.grad.clone() for each in built.parameters() if each.grad is not None])
         assert len(kernel_calls) == (0 if watched else 4), "two layers, each over its past and over the memory"
@@ -117,7 +118,7 @@ def test_the_fused_way_has_the_gradient_of_the_open_one(lengths, kernel_calls, r
 def test_which_head_is_guided():
     assert head_counts(model(overrides("predict", "luong"))) == [1]
     assert head_counts(model(TRANSFORMER)) == [2, 2]
-    assert guide_of(model(), Standard()) is None
+    assert guide_of(model(), TrainSettings()) is None
     assert guide_of(model(), GUIDED) == Guide(0.1, 0, 0)
     assert guide_of(model(TRANSFORMER), GUIDED) == Guide(0.1, 0, 0)  # the last layer but one
     assert guide_of(model([*TRANSFORMER, "predict.layers=3"]), GUIDED).layer == 1
@@ -161,7 +162,7 @@ def test_a_guided_model_aligns_sooner():
 
 
 def guided_run(folder, *, resume=False, steps=7, settings=GUIDED):
-    place = Place(Path(folder), resume=resume)
+    place = RunFolder(Path(folder), resume=resume)
     return run(small_model(), stream(linked=True), settings, place, budget=Budget(steps=steps), seed=13)
 
 
@@ -180,9 +181,9 @@ def test_a_run_from_before_a_setting_was_there_goes_on(tmp_path, monkeypatch):
     """What the run did not know it had left at its default."""
     folder = tmp_path / "old"
     plain = replace(GUIDED, guide="none")
-    flat = Standard.flat
+    flat = TrainSettings.flat
     with monkeypatch.context() as patch:
-        patch.setattr(Standard, "flat", lambda self: {k: v for k, v in flat(self).items() if "guide" not in k})
+        patch.setattr(TrainSettings, "flat", lambda self: {k: v for k, v in flat(self).items() if "guide" not in k})
         guided_run(folder, steps=2, settings=plain)
     guided_run(folder, resume=True, steps=3, settings=plain)
     lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]

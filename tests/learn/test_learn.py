@@ -41,8 +41,8 @@ def test_every_system_learns_a_batch_by_heart(name):
     pairs = Batch(words(SOURCE, (7, 5, 6, 4, 7, 3, 5, 6)), words(TARGET, (6, 3, 5, 4, 6, 5, 4, 5)))
     # A hard choice is drawn anew at every step, so it keeps being surprised a little.
     goal, told = 0.5 if "hard" in name else 0.05, []
-    fit(built, (pairs for _ in range(300) if not told or told[-1].surprise >= goal), rate=1e-2, tell=told.append)
-    assert told[-1].surprise < goal, f"it began at {told[0].surprise:.2f}"
+    fit(built, (pairs for _ in range(300) if not told or told[-1].nll >= goal), rate=1e-2, tell=told.append)
+    assert told[-1].nll < goal, f"it began at {told[0].nll:.2f}"
 
 
 def test_the_loss_is_the_mean_over_real_pieces():
@@ -55,7 +55,7 @@ def test_the_loss_is_the_mean_over_real_pieces():
             total += F.cross_entropy(logits[row, step], pairs.target.data[row, step + 1]).item()
             count += 1
     assert loss.pieces == count
-    assert loss.surprise.item() == pytest.approx(total / count, rel=1e-5)
+    assert loss.nll.item() == pytest.approx(total / count, rel=1e-5)
     assert loss.total.item() == pytest.approx(total / count, rel=1e-5)
 
 
@@ -70,7 +70,7 @@ def test_padding_does_not_change_the_loss():
 def test_hard_choices_add_their_terms():
     built = model([*overrides("choice", "hard"), "attend.choice.entropy=10.0"]).train()
     loss = sequence_loss(built, batch())
-    assert abs(loss.total.item() - loss.surprise.item()) > 0.1
+    assert abs(loss.total.item() - loss.nll.item()) > 0.1
     loss.total.backward()
     assert built.predict.attend.score.vector.grad.any()
 

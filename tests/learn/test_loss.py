@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
+from regard.learn.cross_entropy import negative_log_likelihoods
 from regard.learn.forcing import mixed
 from regard.learn.loss import sequence_loss
-from regard.learn.settings import Standard
-from regard.learn.surprise import surprises
+from regard.learn.settings import TrainSettings
 from small import DECODERS, batch, model, overrides
 
 
 def test_smoothing_by_hand():
     logits = torch.tensor([[[0.0, 1.0, 2.0]]], dtype=torch.float64)
     chances = [each - torch.logsumexp(logits, -1).item() for each in (0.0, 1.0, 2.0)]
-    plain, goal = surprises(logits.float(), torch.tensor([[2]]), 0.3)
+    plain, goal = negative_log_likelihoods(logits.float(), torch.tensor([[2]]), 0.3)
     assert plain.item() == pytest.approx(-chances[2], rel=1e-6)
     assert goal.item() == pytest.approx(-(0.7 * chances[2] + 0.3 * sum(chances) / 3), rel=1e-6)
 
@@ -27,7 +27,7 @@ def test_smoothing_is_pytorchs(smoothing, size, seed):
     logits = 3 * torch.randn(3, 5, size, generator=generator)
     wanted = torch.randint(size, (3, 5), generator=generator)
     ours, theirs = logits.clone().requires_grad_(), logits.clone().requires_grad_()
-    plain, goal = surprises(ours, wanted, smoothing)
+    plain, goal = negative_log_likelihoods(ours, wanted, smoothing)
     flat = theirs.flatten(0, 1), wanted.flatten()
     expected = F.cross_entropy(*flat, reduction="none", label_smoothing=smoothing)
     assert torch.allclose(goal.flatten(), expected, atol=1e-5)
@@ -40,7 +40,7 @@ def test_smoothing_is_pytorchs(smoothing, size, seed):
 def test_what_is_reported_is_not_smoothed():
     built, pairs = model(), batch()
     plain, smooth = sequence_loss(built, pairs), sequence_loss(built, pairs, smoothing=0.2)
-    assert smooth.surprise.item() == pytest.approx(plain.surprise.item(), rel=1e-6)
+    assert smooth.nll.item() == pytest.approx(plain.nll.item(), rel=1e-6)
     logits, wanted = built.teach(pairs).logits.flatten(0, 1), pairs.target.data[:, 1:].flatten()
     real = pairs.target.mask[:, 1:].flatten()
     expected = F.cross_entropy(logits[real], wanted[real], label_smoothing=0.2)
@@ -62,7 +62,7 @@ def test_what_gates_cost_is_one_price_a_pair():
     loss = sequence_loss(built, pairs)
     pieces = 5 + 2 + 4
     assert loss.pieces == pieces
-    assert (loss.total - loss.surprise).item() == pytest.approx(5.0 * 0.5 * 3 / pieces, rel=1e-4)
+    assert (loss.total - loss.nll).item() == pytest.approx(5.0 * 0.5 * 3 / pieces, rel=1e-4)
 
 
 def test_the_entropy_of_hard_looks_is_that_of_every_piece():
@@ -70,15 +70,15 @@ def test_the_entropy_of_hard_looks_is_that_of_every_piece():
     built, pairs = uniform("hard", "entropy=0.25", "reward=0.0"), batch()
     loss = sequence_loss(built, pairs)
     entropy = torch.tensor([7.0, 5.0, 2.0]).log() @ torch.tensor([5.0, 2.0, 4.0])
-    assert (loss.total - loss.surprise).item() == pytest.approx(-0.25 * entropy.item() / 11, rel=1e-4)
+    assert (loss.total - loss.nll).item() == pytest.approx(-0.25 * entropy.item() / 11, rel=1e-4)
 
 
 def test_the_reward_of_hard_looks_is_the_likelihood_of_the_pair():
     """One pair, even looks at 7 pieces: -log p(y) times the log of a seventh for each of five pieces."""
     built, pairs = uniform("hard", "entropy=0.0", "reward=0.5", "baseline=0.0"), batch((7,), (6,))
     loss = sequence_loss(built, pairs)
-    likelihood, looks = -5 * loss.surprise, -5 * torch.tensor(7.0).log()
-    assert (loss.total - loss.surprise).item() == pytest.approx((-0.5 * likelihood * looks / 5).item(), rel=1e-4)
+    likelihood, looks = -5 * loss.nll, -5 * torch.tensor(7.0).log()
+    assert (loss.total - loss.nll).item() == pytest.approx((-0.5 * likelihood * looks / 5).item(), rel=1e-4)
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -112,6 +112,6 @@ def test_a_share_of_own_pieces_is_drawn_piece_by_piece():
 
 
 def test_the_share_of_own_pieces_rises():
-    settings = Standard(forcing="scheduled", own=0.6, ramp=10)
+    settings = TrainSettings(forcing="scheduled", own=0.6, ramp=10)
     assert [settings.own_share(number) for number in (1, 5, 10, 99)] == pytest.approx([0.06, 0.3, 0.6, 0.6])
-    assert Standard(own=0.6, ramp=10).own_share(99) == 0.0
+    assert TrainSettings(own=0.6, ramp=10).own_share(99) == 0.0

@@ -18,9 +18,9 @@ from regard.cli import processes
 from regard.learn import launch, pace
 from regard.learn.learner import Learner
 from regard.learn.pace import Way, counts, processes_of, ranked, told, way_of
-from regard.learn.settings import Standard
-from regard.learn.team import Elsewhere
-from regard.training import Asked, ready
+from regard.learn.processes import Elsewhere
+from regard.learn.settings import TrainSettings
+from regard.tasks import TrainJob, ready
 
 ONE, TWO = Way(1, 2), Way(2, 1)
 
@@ -123,7 +123,7 @@ def test_the_rate_is_that_of_whole_rounds(monkeypatch, one_thread):
     monkeypatch.setattr(Learner, "update", slow)
     monkeypatch.setattr(pace.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(pace, "SECONDS", 5.0)
-    rate = pace.positions_a_second(small_model(), stream(), Standard(**COMMON, accumulate=2))
+    rate = pace.positions_a_second(small_model(), stream(), TrainSettings(**COMMON, accumulate=2))
     pieces = [each.pieces for each in made]
     assert len(pieces) == 1 + 2 * pace.ROUND
     assert pieces[:3] == pieces[3:6], "every round has the same updates"
@@ -213,7 +213,7 @@ def test_a_resumed_run_keeps_its_number(run, started, monkeypatch, tmp_path):
 def test_one_thread_leaves_no_choice(run, monkeypatch, tmp_path):
     trained = []
     monkeypatch.setattr(pace, "measure", None)
-    monkeypatch.setattr(Asked, "train", lambda asked, *_: trained.append(asked))
+    monkeypatch.setattr(TrainJob, "train", lambda asked, *_: trained.append(asked))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     code, said = run(tmp_path / "run", "--steps", 1, "--processes", "auto")
     assert code == 0, said

@@ -26,8 +26,8 @@ from learn.group import (
 )
 from regard.errors import UsageError
 from regard.learn.launch import needs_launch
+from regard.learn.processes import Processes
 from regard.learn.state import read_state
-from regard.learn.team import Team
 
 
 @pytest.fixture(scope="module")
@@ -199,14 +199,19 @@ def test_a_divided_model_resumes_divided_or_whole(runs, tmp_path):
 
 
 def test_a_process_by_itself_is_a_team():
-    team = Team()
-    assert (team.count, team.place, team.main) == (1, 0, True)
-    assert (team.agree("a"), team.gather("a"), team.total(3.0), team.greatest(3.0)) == ("a", ["a"], 3.0, 3.0)
-    assert (team.each(lambda: 2), team.alone(lambda: 3), team.first(lambda: 5)) == (2, 3, 5)
+    processes = Processes()
+    assert (processes.count, processes.place, processes.main) == (1, 0, True)
+    assert (processes.agree("a"), processes.gather("a"), processes.total(3.0), processes.greatest(3.0)) == (
+        "a",
+        ["a"],
+        3.0,
+        3.0,
+    )
+    assert (processes.each(lambda: 2), processes.alone(lambda: 3), processes.first(lambda: 5)) == (2, 3, 5)
     values = torch.tensor([2.0, 7.0])
-    team.add_up(values)
+    processes.add_up(values)
     assert values.tolist() == [2.0, 7.0]
-    with pytest.raises(RuntimeError, match="gloo"), team.linked():
+    with pytest.raises(RuntimeError, match="gloo"), processes.linked():
         raise RuntimeError("gloo is a word, and nobody is lost")
 
 

@@ -7,9 +7,9 @@ import pytest
 from rich.console import Console
 
 from regard.learn import progress
-from regard.learn.course import Budget
 from regard.learn.events import Saved, Step, Validated
 from regard.learn.progress import Bar
+from regard.learn.run import Budget
 
 STEP = Step(1234, 61.0, 2.3456, 7890.1, 0.001, 0.5, 3725.0)
 

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from learn.child import KINDS, STAGES, STEPS, clocked, spawn, started, train
 from regard.errors import Interrupted, UsageError
 from regard.learn.events import Step
-from regard.learn.learner import Lesson
+from regard.learn.learner import LossModule
 from regard.learn.state import read_state
 from regard.learn.stop import SIGNALS
 from regard.model import load
@@ -140,20 +140,20 @@ def test_with_minutes_all_follows_from_the_clock(tmp_path):
 @pytest.mark.parametrize("began", [True, False])
 def test_a_run_goes_on_in_the_precision_it_began_with(tmp_path, monkeypatch, began):
     """`auto` is the answer of a stopwatch, and may be another the next day."""
-    used, forward = [], Lesson.forward
+    used, forward = [], LossModule.forward
 
     def noted(self, batch, own):
         used.append(self.bf16)
         return forward(self, batch, own)
 
-    monkeypatch.setattr(Lesson, "forward", noted)
+    monkeypatch.setattr(LossModule, "forward", noted)
     monkeypatch.setattr("regard.learn.learner.can_bf16", lambda: True)
     for steps, answer in ((2, began), (4, not began)):
-        monkeypatch.setattr("regard.learn.course.use_bf16", lambda precision, answer=answer: answer)
+        monkeypatch.setattr("regard.learn.run.use_bf16", lambda precision, answer=answer: answer)
         train(tmp_path / "run", resume=steps > 2, steps=steps, precision="auto")
     assert set(used) == {began}
     monkeypatch.setattr("regard.learn.learner.can_bf16", lambda: False)  # another machine, which cannot
-    monkeypatch.setattr("regard.learn.course.use_bf16", lambda precision: False)
+    monkeypatch.setattr("regard.learn.run.use_bf16", lambda precision: False)
     train(tmp_path / "run", resume=True, steps=5, precision="auto")
     assert used[-1] is False
 

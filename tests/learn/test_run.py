@@ -15,26 +15,25 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from learn.child import PAIRS, TOKENIZER, small_model, stream
 from regard.data.batches import Batches, Examples
 from regard.errors import ModelError, TrainingError, UsageError
-from regard.learn import course
-from regard.learn.course import Budget
 from regard.learn.events import Saved, Step, Validated, Validation
+from regard.learn.folder import RunFolder
 from regard.learn.learner import Learner
 from regard.learn.loop import fit
-from regard.learn.place import Place
-from regard.learn.run import run
-from regard.learn.settings import Standard
-from regard.learn.state import undisturbed, weights_of
+from regard.learn.run import Budget
+from regard.learn.settings import TrainSettings
+from regard.learn.state import preserve_rng, weights_of
+from regard.learn.train import run
 from regard.model import load
 from regard.registry import maker, names
 from regard.types import Batch, Padded
 from small import batch, model
 
-QUICK = Standard(rate=0.01, tensorboard=False, validate_steps=0, save_minutes=0.0, log=1, precision="fp32")
+QUICK = TrainSettings(rate=0.01, tensorboard=False, validate_steps=0, save_minutes=0.0, log=1, precision="fp32")
 
 
 def go(folder, settings=QUICK, *, budget=None, validate=None, tell=lambda event: None, built=None, batches=None):
     built = small_model() if built is None else built
-    place = Place(folder / "run", resume=(folder / "run").exists())
+    place = RunFolder(folder / "run", resume=(folder / "run").exists())
     budget = Budget(steps=3) if budget is None else budget
     return run(built, batches or stream(), settings, place, budget=budget, validate=validate, tell=tell)
 
@@ -66,13 +65,13 @@ def test_two_half_batches_are_one_batch():
     fresh = model().recipe.build(31, 37)
     twin = model().recipe.build(31, 37)
     twin.load_state_dict(fresh.state_dict())
-    settings = Standard(rate=0.01, clip=0.7)
+    settings = TrainSettings(rate=0.01, clip=0.7)
     together = Learner(fresh, settings, iter(whole))
     apart = Learner(twin, replace(settings, accumulate=2), (half for each in whole for half in halves(each)))
     for _ in whole:
         one, two = together.update(), apart.update()
         assert (one.pieces, one.rate) == (two.pieces, two.rate)
-        assert one.surprise == pytest.approx(two.surprise, rel=1e-5)
+        assert one.nll == pytest.approx(two.nll, rel=1e-5)
         assert one.norm == pytest.approx(two.norm, rel=1e-4)
     assert_equal_weights(fresh, twin, 1e-6)
     assert apart.update() is None, "the batches have run out"
@@ -93,7 +92,7 @@ def test_every_optimiser_is_pytorchs(optimiser):
     ours, theirs = model().recipe.build(31, 37), model().recipe.build(31, 37)
     theirs.load_state_dict(ours.state_dict())
     made = maker("optimiser", optimiser, weight_decay=0.1, **OWN[optimiser])
-    settings = Standard(rate=0.02, optimiser=made, clip=0.0)
+    settings = TrainSettings(rate=0.02, optimiser=made, clip=0.0)
     pairs = batch()
     matrices = [each for each in theirs.parameters() if each.dim() > 1]
     vectors = [each for each in theirs.parameters() if each.dim() == 1]
@@ -123,7 +122,7 @@ def test_clipping_cuts_the_gradient_to_its_length():
         torch.manual_seed(2)
         before = [each.clone() for each in built.parameters()]
         done = Learner(
-            built, Standard(rate=1.0, optimiser=maker("optimiser", "sgd"), clip=clip), iter([batch()])
+            built, TrainSettings(rate=1.0, optimiser=maker("optimiser", "sgd"), clip=clip), iter([batch()])
         ).update()
         steps = [each - was for each, was in zip(built.parameters(), before, strict=True)]
         return done.norm, math.sqrt(sum(float(each.detach().square().sum()) for each in steps))
@@ -159,7 +158,7 @@ def test_budget_of_steps(tmp_path):
 def test_budget_of_minutes_is_summed_over_resumes(tmp_path, monkeypatch):
     """A clock that goes on by a second whenever it is asked, so that nothing depends on this machine."""
     ticks = itertools.count(1000.0)
-    monkeypatch.setattr(course.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(run.time, "monotonic", lambda: float(next(ticks)))
     told = []
     first = go(tmp_path, budget=Budget(minutes=0.5), tell=told.append)
     assert first.reason == "minutes"
@@ -246,7 +245,7 @@ def test_random_numbers_are_undisturbed():
     def draw():
         return torch.rand(3).tolist(), random.random(), np.random.rand(2).tolist()
 
-    with undisturbed():
+    with preserve_rng():
         first = draw()
     assert draw() == first
 
@@ -307,7 +306,7 @@ def test_log_and_tensorboard_say_the_same(tmp_path):
     go(tmp_path, settings, budget=Budget(steps=5), validate=scores(1.0, 2.0, math.nan), tell=told.append)
     lines = (tmp_path / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()
     events = [json.loads(line) for line in lines]
-    steps = [each.surprise for each in told if isinstance(each, Step)]
+    steps = [each.nll for each in told if isinstance(each, Step)]
     logged = [each for each in events if each["event"] == "step"]
     assert [each["number"] for each in logged] == [2, 4]
     means = [(steps[0] + steps[1]) / 2, (steps[2] + steps[3]) / 2]
@@ -351,4 +350,4 @@ def learned(folder, settings):
     wider = [f"{key}=24" for key in ("embed.width", "encode.hidden", "predict.hidden", "predict.embed.width")]
     batches, told = Batches(Examples(PAIRS[:5]), TOKENIZER, TOKENIZER), []
     go(folder, settings, budget=Budget(steps=30), tell=told.append, batches=batches, built=small_model(wider))
-    return [each.surprise for each in told if isinstance(each, Step)]
+    return [each.nll for each in told if isinstance(each, Step)]

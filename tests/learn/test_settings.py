@@ -6,41 +6,41 @@ import pytest
 
 from learn.child import small_model, stream
 from regard.errors import UsageError
-from regard.learn.course import Budget
-from regard.learn.place import Place
-from regard.learn.run import run
-from regard.learn.settings import FREE, Standard, check_same
+from regard.learn.folder import RunFolder
+from regard.learn.run import Budget
+from regard.learn.settings import FREE, TrainSettings, check_same
 from regard.learn.state import read_state, write_state
+from regard.learn.train import run
 from regard.registry import Maker, build, find, maker, settings
 
 
 def test_they_are_a_part():
-    assert find("train", "standard") is Standard
+    assert find("train", "standard") is TrainSettings
     assert build("train", "standard", rate=0.5).rate == 0.5
-    found = settings(Standard)
+    found = settings(TrainSettings)
     assert {name for name, each in found.items() if each.kind} == {"optimiser", "schedule", "average"}
     assert set(FREE) < set(found)
 
 
 def test_flat_has_every_default_of_every_part():
-    flat = Standard(schedule=maker("schedule", "cosine", warmup=3)).flat()
+    flat = TrainSettings(schedule=maker("schedule", "cosine", warmup=3)).flat()
     assert (flat["rate"], flat["optimiser.betas"], flat["average"]) == (1e-3, [0.9, 0.999], None)
     assert {key: flat[key] for key in flat if key.startswith("schedule")} == {
         "schedule.part": "cosine", "schedule.warmup": 3, "schedule.floor": 0.0
     }  # fmt: skip
-    assert flat == Standard(schedule=Maker("schedule", "cosine", {"warmup": 3, "floor": 0.0})).flat()
+    assert flat == TrainSettings(schedule=Maker("schedule", "cosine", {"warmup": 3, "floor": 0.0})).flat()
     assert json.loads(json.dumps(flat)) == flat
 
 
 def test_a_setting_of_a_part_that_is_younger_than_the_run_had_its_default(tmp_path):
     """A run that began before `scaled` was there goes on; one that says otherwise now does not."""
     built = small_model(["attend.score=general"])
-    lessons = Standard(precision="fp32", tensorboard=False)
-    run(built, stream(), lessons, Place(tmp_path / "run"), budget=Budget(steps=1))
+    lessons = TrainSettings(precision="fp32", tensorboard=False)
+    run(built, stream(), lessons, RunFolder(tmp_path / "run"), budget=Budget(steps=1))
     state = read_state(tmp_path / "run" / "state.safetensors")
     assert state.values["terms"].pop("attend.score.scaled") is True
     write_state(tmp_path / "run" / "state.safetensors", state)
-    again = Place(tmp_path / "run", resume=True)
+    again = RunFolder(tmp_path / "run", resume=True)
     assert run(small_model(["attend.score=general"]), stream(), lessons, again, budget=Budget(steps=2)).number == 2
     other = small_model(["attend.score=general", "attend.score.scaled=false"])
     with pytest.raises(UsageError, match="attend.score.scaled: was true, is false"):
@@ -58,8 +58,8 @@ def test_a_difference_is_refused_and_shown():
 
 def trained(folder, *, resume, steps, seed=0, overrides=(), batches=None, **changed):
     quick = {"rate": 0.01, "tensorboard": False, "validate_steps": 0, "save_minutes": 0.0, "precision": "fp32"}
-    settings = Standard(**quick | changed)
-    place, budget = Place(folder / "run", resume=resume), Budget(steps=steps)
+    settings = TrainSettings(**quick | changed)
+    place, budget = RunFolder(folder / "run", resume=resume), Budget(steps=steps)
     return run(small_model(overrides), batches or stream(), settings, place, budget=budget, seed=seed)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from regard.errors import RecipeError
 from regard.learn.optimise import optimiser_for
-from regard.learn.settings import Standard, check_same, with_defaults
+from regard.learn.settings import TrainSettings, check_same, with_defaults
 from regard.recipe import resolve, write
 from regard.recipe.moved import moved_terms
 from regard.registry import maker
@@ -65,7 +65,7 @@ def test_the_terms_of_an_old_run_are_those_of_a_new_one():
         old = {**plain, "train.momentum": 0.4, "train.optimiser": name}
         now = {
             f"train.{key}": value
-            for key, value in Standard(rate=0.1, optimiser=maker("optimiser", name, **settings)).flat().items()
+            for key, value in TrainSettings(rate=0.1, optimiser=maker("optimiser", name, **settings)).flat().items()
         }
         check_same(with_defaults(moved_terms(old)), now, ())
     assert moved_terms(now) == now
@@ -73,7 +73,7 @@ def test_the_terms_of_an_old_run_are_those_of_a_new_one():
 
 def test_a_run_with_another_part_goes_on():
     """Defaults of a part that the run does not have are not asked for."""
-    now = {f"train.{key}": value for key, value in Standard(schedule=maker("schedule", "halving")).flat().items()}
+    now = {f"train.{key}": value for key, value in TrainSettings(schedule=maker("schedule", "halving")).flat().items()}
     check_same(with_defaults(now), now, ())
     younger = {key: value for key, value in now.items() if key != "train.log"}
     check_same(with_defaults(younger), now, ())
@@ -81,5 +81,5 @@ def test_a_run_with_another_part_goes_on():
 
 def test_decay_is_of_matrices_alone():
     model = resolve("rnnsearch-small").build(31, 37)
-    matrices, vectors = optimiser_for(model, Standard(optimiser=maker("optimiser", "adamw"))).param_groups
+    matrices, vectors = optimiser_for(model, TrainSettings(optimiser=maker("optimiser", "adamw"))).param_groups
     assert (matrices["weight_decay"], vectors["weight_decay"]) == (0.01, 0.0)

@@ -130,15 +130,15 @@ def test_a_paper_has_its_size(name):
 def test_a_papers_model_steps(name):
     """With its layers, cut down in width: an update by its own optimiser and rate changes the readout, all finite."""
     recipe = resolve(name)
-    lessons = recipe.train()
+    settings = recipe.train()
     model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train)).train()
     batch = Batch(words(SOURCE, (7, 2)), words(TARGET, (5, 3)))
-    optimiser = optimiser_for(model, lessons)
+    optimiser = optimiser_for(model, settings)
     before = [weight.clone() for weight in model.predict.readout.parameters()]
     loss = sequence_loss(model, batch).total
     loss.backward()
-    if lessons.clip:
-        torch.nn.utils.clip_grad_norm_(model.parameters(), lessons.clip)
+    if settings.clip:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
     optimiser.step()
     after = list(model.predict.readout.parameters())
     assert loss.isfinite()

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from regard.errors import ModelError, UsageError
 from regard.search import Options, beam_search, force, greedy_search
+from regard.search.backpointers import Finished
 from regard.search.beam import Beam
 from regard.search.largest import largest
 from regard.search.loop import search
 from regard.search.rows import Rows
-from regard.search.trail import Finished
 from regard.types import Batch
 from search.tables import END, START, alone, sharp, some, table_model
 from small import DECODERS, model, overrides

@@ -2,8 +2,8 @@
 
 import torch
 
-from regard.alignment import END, Alignment
-from regard.record import Aligner, Layer, Record, Side
+from regard.align.alignment import END, Alignment
+from regard.align.record import Aligner, Layer, Record, Side
 
 SOURCE, TARGET = ("le", "chat", "dort", END), ("the", "cat", END)
 MATRIX = torch.tensor([[0.7, 0.2, 0.0, 0.1], [0.1, 0.5, 0.4, 0.0], [0.0, 0.0, 0.0, 1.0]])

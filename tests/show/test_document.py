@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from regard.alignment import END, Alignment
-from regard.record import Aligner, Layer, Record
+from regard.align.alignment import END, Alignment
+from regard.align.record import Aligner, Layer, Record
 from regard.show.document import alignment_document, page_of, record_document
 from regard.show.page import check_page
 from show.pairs import ALIGNMENT, record

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.alignment import END, Alignment
+from regard.align.alignment import END, Alignment
 from regard.errors import UsageError
 from regard.show import fonts
 from regard.show.canvas import DOTS, wrap, write_figure
@@ -214,7 +214,7 @@ from matplotlib import font_manager
 font_manager.fontManager.ttflist = [each for each in font_manager.fontManager.ttflist if "matplotlib" in each.fname]
 import regard.cli, regard.cli.show, typer
 from show.pairs import ALIGNMENT, MATRIX, SOURCE, TARGET
-from regard.alignment import Alignment
+from regard.align.alignment import Alignment
 from regard.show.compare import draw_compare
 import subprocess
 import sys

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.alignment import END, Alignment
+from regard.align.alignment import END, Alignment
 from regard.show.document import alignment_document, record_document
 from regard.show.labels import cut, isolate, readable
 from regard.show.reading import lines_text, sentence_text

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from regard.alignment import END, Alignment
+from regard.align.alignment import END, Alignment
+from regard.align.record import Aligner, Layer, Record
 from regard.errors import UsageError
-from regard.record import Aligner, Layer, Record
 from regard.show.reading import heads_text, lines_text, sentence_text
 from show.pairs import ALIGNMENT, record, side
 

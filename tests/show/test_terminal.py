@@ -4,7 +4,7 @@ import pytest
 import torch
 from rich.cells import cell_len
 
-from regard.alignment import END, Alignment
+from regard.align.alignment import END, Alignment
 from regard.show.labels import cut
 from regard.show.terminal import BOLD, PLAIN, draw, listing, table
 from show.pairs import ALIGNMENT

@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from regard.alignment import Alignment
+from regard.align.alignment import Alignment
 from regard.errors import UnknownName, UsageError
 from regard.show.views import (
     HONEST,

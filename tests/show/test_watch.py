@@ -8,7 +8,7 @@ import torch
 import regard
 from regard.attend import Attention
 from regard.errors import UnknownName, UsageError
-from regard.listen import Looked, heard
+from regard.hooks import Looked, hooked
 from regard.show.watch import Seen, watch
 from regard.types import Batch
 from small import ATTENDING, SOURCE, TARGET, batch, model, overrides, pictures, words
@@ -210,8 +210,8 @@ def test_the_record_does_not_hold_the_graph(recurrent):
 def test_nobody_watching_records_nothing(transformer):
     """Outside the block the record stays as it was, and the fused kernel has no one to tell."""
     with watch(transformer) as seen:
-        assert heard(Looked)
-    assert not heard(Looked)
+        assert hooked(Looked)
+    assert not hooked(Looked)
     transformer.teach(batch())
     regard.attention(*(torch.randn(2, 3, 5),) * 3)
     assert seen.looks == []
@@ -239,7 +239,7 @@ def test_an_error_inside_ends_the_watch(recurrent):
         raise ZeroDivisionError
     recurrent.teach(batch())
     assert seen.looks == []
-    assert not heard(Looked)
+    assert not hooked(Looked)
 
 
 # --- several watches ---------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from regard import masks
 from regard.attend.choice import Choice
 from regard.attend.scope import Scope, View
 from regard.attend.score import Score
-from regard.drop import drop
 from regard.errors import ShapeError, UsageError
-from regard.listen import Looked, heard, tell
+from regard.fast.dropout import drop
+from regard.hooks import Looked, hooked, tell
 from regard.registry import Maker, find, maker, part
 from regard.types import Attended, Prepared, Share
 
@@ -178,7 +178,7 @@ class Attention(nn.Module):
 
     def forward(self, query: Queries, prepared: Prepared, *, start: int | None = None, real: Real = None) -> Attended:
         """Look. `start` is the position of the first query; `real` marks the queries that are not padding."""
-        if self.fusible and not heard(Looked) and not self._is_short(prepared.keys):
+        if self.fusible and not hooked(Looked) and not self._is_short(prepared.keys):
             return self.fused(query, prepared, start)
         attended = self.explicit(query, prepared, start, real)
         tell_looked(self, attended, start or 0)
@@ -259,5 +259,5 @@ def _rows(gates: Tensor | None) -> Tensor | None:
 
 def tell_looked(module: nn.Module, attended: Attended, start: int) -> None:
     """Tell a watcher, if there is one, what was looked at."""
-    if heard(Looked):
+    if hooked(Looked):
         tell(Looked(module, start, attended.weights.detach()))

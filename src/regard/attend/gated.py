@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard import masks
 from regard.attend.choice import Allowed, Choice, Gates, Scores
-from regard.listen import Side, tell
+from regard.hooks import Side, tell
 from regard.registry import Maker, part
 from regard.types import Count, Padded, Positive
 

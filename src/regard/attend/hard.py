@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from regard import masks
 from regard.attend.choice import Allowed, Choice, Gates, Scores
-from regard.listen import Side, tell
+from regard.hooks import Side, tell
 from regard.registry import part
 from regard.types import Probability
 

@@ -14,7 +14,7 @@ import typer
 from regard.cli.lines import read_lines, write_line
 
 if TYPE_CHECKING:
-    from regard.alignment import Alignment
+    from regard.align.alignment import Alignment
     from regard.translator import Translator
 
 TOGETHER = 1024  # pairs aligned before their links are written
@@ -102,8 +102,8 @@ def _places(places: Sequence[Path], statistical: bool) -> tuple[Path | None, Pat
 
 def _check(statistical: bool, threshold: float | None, reverse: Path | None, method: str | None) -> None:
     """No option is taken that would change nothing."""
+    from regard.align.symmetrise import check_method
     from regard.errors import UsageError
-    from regard.symmetrise import check_method
 
     if method is not None:
         check_method(method)
@@ -163,7 +163,7 @@ def _by_model(
 
 def _by_counting(pairs: Pairs, method: str | None) -> Iterator[Linked]:
     """The links of the statistical aligner, which learns from the pairs themselves, so many at a time."""
-    from regard.evaluate.reference import PART
+    from regard.align.reference import PART
 
     spaced, count = [_spaced(lines) for lines in pairs], len(pairs[0])
     for start in range(0, count, PART):
@@ -185,13 +185,13 @@ def _learnt(words: list[list[list[str]]], method: str | None) -> list[tuple[tupl
     from rich.console import Console
     from rich.progress import Progress
 
-    from regard.evaluate.reference import ROUNDS, reference_links
-    from regard.evaluate.wordforms import form
+    from regard.align.reference import ROUNDS, reference_links
+    from regard.align.wordforms import form
 
     counted = ([[form(word) for word in line] for line in side] for side in words)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("learning", total=sum(ROUNDS))
-        return reference_links(*counted, method=method, heard=lambda: progress.advance(task))
+        return reference_links(*counted, method=method, hooked=lambda: progress.advance(task))
 
 
 def _told(linked: Linked, source: str, target: str, unit: str) -> str:

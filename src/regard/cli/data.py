@@ -103,7 +103,7 @@ def check(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report for machines.")] = False,
 ) -> None:
-    """Look for every fault of a corpus before a training does. Errors give exit code 1; doubts only warn.
+    """Look for every fault of a corpus before a training does. Errors give exit code 1; warnings only warn.
 
     Example: regard data check mydata --from de --to en
     """

@@ -121,7 +121,7 @@ def _translated(translator: Translator, sources: list[str], options: Options) ->
 
 def _keep(outputs: list[str], path: Path | None) -> None:
     """A line each, whatever they hold, where somebody wants them kept."""
-    from regard.blocks import one_line
+    from regard.chunks import one_line
 
     if path is not None:
         path.write_text("".join(f"{one_line(line)}\n" for line in outputs), encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
-from regard.blocks import one_line
+from regard.chunks import one_line
 from regard.data.files import BOM, CodingGuess, open_bytes
 from regard.errors import BrokenData, MissingData
 

@@ -16,14 +16,14 @@ from regard.errors import UsageError
 
 if TYPE_CHECKING:
     from regard.learn.pace import Way
-    from regard.training import Asked
-    from regard.training.ready import Tokenizers
+    from regard.tasks import TrainJob
+    from regard.tasks.setup import Tokenizers
 
 TOKENIZERS = "REGARD_TOKENIZERS"  # names, in the environment of processes, a folder with those of their training
 NAMES = ("source.tokenizer.json", "target.tokenizer.json")
 
 
-def spread(processes: str, asked: Asked) -> Asked:
+def spread(processes: str, asked: TrainJob) -> TrainJob:
     """Start as many processes as are wanted, and end with them; or come back, and this one trains.
 
     What comes back is what was asked, with the tokenizers of the training where they are known already.
@@ -45,7 +45,7 @@ def _count(text: str) -> int:
     raise UsageError(f"--processes is a number of 1 or more, or auto; found '{text}'.")
 
 
-def _check_recipe(asked: Asked) -> None:
+def _check_recipe(asked: TrainJob) -> None:
     """A mistake in the recipe is told once, not by every process."""
     from regard.model import check_text
     from regard.recipe import resolve
@@ -59,7 +59,7 @@ def _start(count: int, environment: dict[str, str]) -> None:
     raise typer.Exit(launch(count, sys.argv[1:], environment))
 
 
-def _chosen(asked: Asked) -> Tokenizers | None:
+def _chosen(asked: TrainJob) -> Tokenizers | None:
     """Train in as many processes as before, as many as can, or as many as are fastest."""
     from regard.learn.launch import threads_at_hand
 
@@ -75,7 +75,7 @@ def _chosen(asked: Asked) -> Tokenizers | None:
     return None
 
 
-def _known(asked: Asked, threads: int) -> tuple[Way, str] | None:
+def _known(asked: TrainJob, threads: int) -> tuple[Way, str] | None:
     """The way to take without measuring, and why, if there is one."""
     from regard.learn.pace import obstacle, processes_of, way_of
 
@@ -85,10 +85,10 @@ def _known(asked: Asked, threads: int) -> tuple[Way, str] | None:
     return None if reason is None else (way_of(1, threads), reason)
 
 
-def _fastest(asked: Asked, threads: int) -> Tokenizers:
+def _fastest(asked: TrainJob, threads: int) -> Tokenizers:
     """Measure every way, say how fast each is, and take the first; mistakes are told before."""
     from regard.learn.pace import measure, told
-    from regard.learn.team import Elsewhere
+    from regard.learn.processes import Elsewhere
 
     tokenizers = asked.rehearse()
     _say("timing a few updates in each way to share out the threads")
@@ -107,7 +107,7 @@ def _fastest(asked: Asked, threads: int) -> Tokenizers:
     return tokenizers
 
 
-def _one_of_many(asked: Asked) -> Tokenizers | None:
+def _one_of_many(asked: TrainJob) -> Tokenizers | None:
     """Take what was handed to this process: the tokenizers, and perhaps the wish to be timed and not to train."""
     from regard.data.tokenizer import Tokenizer
     from regard.learn.pace import REPORT
@@ -121,16 +121,16 @@ def _one_of_many(asked: Asked) -> Tokenizers | None:
     return tokenizers
 
 
-def _be_timed(asked: Asked, tokenizers: Tokenizers | None, report: Path) -> None:
+def _be_timed(asked: TrainJob, tokenizers: Tokenizers | None, report: Path) -> None:
     """Make some updates, report how fast that went, and end."""
-    from regard.learn.team import Elsewhere, Team
+    from regard.learn.processes import Elsewhere, Processes
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to save, and nothing to say
     try:
         rate = replace(asked, tokenizers=tokenizers).pace()
     except Elsewhere as error:
         raise typer.Exit(error.exit_code) from error
-    if Team().main:
+    if Processes().main:
         report.write_text(str(rate), encoding="utf-8")
     raise typer.Exit
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from regard.alignment import Alignment
+    from regard.align.alignment import Alignment
     from regard.evaluate import AlignmentScore
     from regard.translator import Translator
 
@@ -103,8 +103,8 @@ def _trained(folder: Path, minutes: float, seed: int) -> Translator:
     import torch
 
     from regard import api
-    from regard.learn.course import Budget
     from regard.learn.progress import Bar
+    from regard.learn.run import Budget
 
     torch.set_num_threads(1)
     with Bar(Budget(minutes)) as bar:
@@ -163,7 +163,7 @@ def _from_middling(line: str) -> int:
 
 def _by_letters(reader: Translator, line: str) -> Alignment:
     """What was looked at, letter by letter instead of word by word."""
-    from regard.alignment import END, Alignment
+    from regard.align.alignment import END, Alignment
 
     found = reader.translate(line)
     return Alignment(found.attention[-1].mean(0), (*line, END), (*found.text, END))

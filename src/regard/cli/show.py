@@ -13,7 +13,7 @@ import typer
 from regard.cli.lines import read_lines
 
 if TYPE_CHECKING:
-    from regard.record import Record
+    from regard.align.record import Record
     from regard.show.views import View
 
 

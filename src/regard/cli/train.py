@@ -14,8 +14,8 @@ from regard.cli.options import Data, From, Settings, TestSize, To, ValidationSiz
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
-    from regard.learn.course import Budget
     from regard.learn.events import Tell
+    from regard.learn.run import Budget
 
 RecipeName = Annotated[
     str, typer.Argument(help="A recipe's name (see `regard systems`), or a file.", autocompletion=complete.recipes)
@@ -52,13 +52,15 @@ def train(
     """
     from regard.cli.processes import spread
     from regard.data.held_out import read_held_out
-    from regard.learn.course import Budget
-    from regard.training import Asked
+    from regard.learn.run import Budget
+    from regard.tasks import TrainJob
 
     if minutes is None and steps is None:
         raise UsageError("a training needs an end.", hint="Add --minutes 10, or --steps 5000.")
     held_out = read_held_out(validation, test)
-    asked = Asked(recipe, data, out, source, target, minutes, steps, seed, resume, setting or (), size, None, held_out)
+    asked = TrainJob(
+        recipe, data, out, source, target, minutes, steps, seed, resume, setting or (), size, None, held_out
+    )
     if processes is not None:
         asked = spread(processes, asked)
     with _shown(Budget(minutes, steps), out) as tell:
@@ -70,10 +72,10 @@ def _shown(budget: Budget, out: Path) -> Iterator[Tell]:
     """Show a training as it goes, and where its model is. Of many processes only the main one does, or says why not."""
     from regard.errors import Interrupted
     from regard.learn.events import quiet
+    from regard.learn.processes import Elsewhere, Processes
     from regard.learn.progress import Bar
-    from regard.learn.team import Elsewhere, Team
 
-    if Team().main:
+    if Processes().main:
         with Bar(budget) as bar:
             yield bar
         typer.echo(f"The best model is in {out / 'best'}.", err=True)

@@ -16,11 +16,11 @@ from regard.cli.lines import read_lines
 from regard.cli.options import ENGINE, Alpha
 
 if TYPE_CHECKING:
-    from regard.blocks import Block, Written
-    from regard.filter import Filter
+    from regard.chunks import Chunk, Written
     from regard.search import Sampling
+    from regard.translate_job import TranslateJob
 
-    Turn = Callable[[Iterable[Block]], Iterator[Written]]
+    Turn = Callable[[Iterable[Chunk]], Iterator[Written]]
 
 RAY = "ray"
 BEAM = 5
@@ -87,10 +87,10 @@ def translate(
 
     Example: echo "Ein Mann liest ein Buch." | regard translate runs/de-en
     """
-    from regard.blocks import numbered
+    from regard.chunks import numbered
     from regard.errors import UsageError
-    from regard.filter import Filter
     from regard.search import Options
+    from regard.translate_job import TranslateJob
 
     if alignments == "soft" and form == "text":
         raise UsageError("soft alignments are matrices, which a line of text cannot hold.", hint="Add --format jsonl.")
@@ -99,7 +99,7 @@ def translate(
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     sampling = _sampling(sample, nbest, drawing, beam)
     options = Options(max(beam or BEAM, nbest), nbest, max_length=max_length, alpha=alpha, sampling=sampling)
-    job = Filter(model, options, alignments, form, None if engine == RAY else engine, threads, refill=refill)
+    job = TranslateJob(model, options, alignments, form, None if engine == RAY else engine, threads, refill=refill)
     out, said = sys.stdout.buffer, set[str]()
     with _across(job, workers, address) if engine == RAY else _here(job) as turn:
         for written in turn(numbered(read_lines(file))):
@@ -130,13 +130,13 @@ def _sampling(wanted: bool, draws: int, given: dict[str, Any], beam: int | None)
 
 
 @contextmanager
-def _here(job: Filter) -> Iterator[Turn]:
+def _here(job: TranslateJob) -> Iterator[Turn]:
     """Blocks are translated in this process."""
     yield partial(map, job.open(partial(typer.echo, err=True)))
 
 
 @contextmanager
-def _across(job: Filter, workers: int | None, address: str | None) -> Iterator[Turn]:
+def _across(job: TranslateJob, workers: int | None, address: str | None) -> Iterator[Turn]:
     """Blocks are spread over a cluster, for as long as it is needed."""
     from regard.cluster import connect, share, spread
 

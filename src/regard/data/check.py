@@ -1,7 +1,7 @@
 """The checks of a corpus, the same for `regard data check` and before every training.
 
 One pass reads every file to its end, finds all faults of reading and gathers what each split holds
-(`survey`); then the content is looked at (`doubts`). Errors stop, doubts warn, and all are told at once.
+(`survey`); then the content is looked at (`warnings`). Errors stop, warnings warn, and all are told at once.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from regard.data.doubts import Case, Languages, doubts, show
 from regard.data.held_out import USUAL, HeldOut
 from regard.data.names import by_split
 from regard.data.plan import Plan
-from regard.data.report import Finding, Report, doubt, error
+from regard.data.report import Finding, Report, error, warning
 from regard.data.rows import Row
 from regard.data.sources import plan_for
 from regard.data.survey import Survey
+from regard.data.warnings import Case, Languages, show, warnings
 from regard.errors import DataError
 
 _UNKNOWN_PIECES = 0.01
@@ -74,7 +74,7 @@ def _check_plan(plan: Plan, tokenizers: tuple[Coder, Coder] | None) -> Report:
         findings.append(error("no-pairs", "expected pairs of sentences; found none.", plan.name))
     if not any(finding.level == "error" for finding in findings):  # else the fault says why a split is not there
         findings += _lacking(plan, surveys)
-    cases = list(doubts(Languages(plan.source, plan.target), surveys))
+    cases = list(warnings(Languages(plan.source, plan.target), surveys))
     if any(finding.code == "invalid-utf8" for finding in findings):  # the marks of lost characters are ours
         cases = [case for case in cases if case.finding.code != "odd-characters"]
     findings += _fill(plan, cases)
@@ -97,10 +97,10 @@ def _survey(plan: Plan) -> dict[str, Survey]:
 def _lacking(plan: Plan, surveys: Mapping[str, Survey]) -> Iterator[Finding]:
     """The splits that training needs and that are not there."""
     if "train" not in surveys:
-        yield doubt("no-train", "there is no train split: one can evaluate on it, not train.", plan.name)
+        yield warning("no-train", "there is no train split: one can evaluate on it, not train.", plan.name)
     elif "val" not in surveys:
         advice = "Mark some rows as val."
-        yield doubt("no-val", "there is no val split: training cannot tell its best state.", plan.name, advice=advice)
+        yield warning("no-val", "there is no val split: training cannot tell its best state.", plan.name, advice=advice)
 
 
 def _fill(plan: Plan, cases: list[Case]) -> list[Finding]:
@@ -150,4 +150,4 @@ def unknown_pieces(plan: Plan, tokenizers: tuple[Coder, Coder]) -> Iterator[Find
         if share > _UNKNOWN_PIECES:
             message = f"{share:.1%} of the {language} pieces are unknown to the tokenizer."
             advice = "Train the tokenizer on this corpus, or choose subwords."
-            yield doubt("unknown-pieces", message, split, advice=advice)
+            yield warning("unknown-pieces", message, split, advice=advice)

@@ -18,7 +18,7 @@ from io import BufferedReader
 from pathlib import Path
 from uuid import uuid4
 
-from regard.data.report import SHOWN, Finding, doubt, error
+from regard.data.report import SHOWN, Finding, error, warning
 from regard.errors import DataError
 
 BOM = b"\xef\xbb\xbf"
@@ -154,7 +154,7 @@ class Lines:
             odd.append(f"ends {share} lines with a carriage return")
         if not odd:
             return None
-        return doubt(
+        return warning(
             "line-endings",
             f"the file {' and '.join(odd)}; they are left out on reading.",
             self.path,

@@ -62,7 +62,7 @@ class Plan:
             yield row
 
     def findings(self) -> list[Finding]:
-        """All faults that keep the corpus from being read as it should be, and doubts about its files."""
+        """All faults that keep the corpus from being read as it should be, and warnings about its files."""
         found = [*self.missing]
         for reader in self.readers:
             found += reader.findings()

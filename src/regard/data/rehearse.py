@@ -15,7 +15,7 @@ def rehearse(corpus: Corpus, report: Report, *, tokens: int = 4096, seed: int = 
     """Train tokenizers on a corpus and go through one epoch of its batches.
 
     The report comes back with notes on the tokenizers, the batches and the share of padding, and with the
-    doubts about unknown pieces.
+    warnings about unknown pieces.
     """
     train = corpus.split("train")
     tokenizers = train_pair(column(train, "source"), column(train, "target"))

@@ -1,4 +1,4 @@
-"""What a check of a corpus found: errors that stop, doubts that warn, and the page that shows them.
+"""What a check of a corpus found: errors that stop, warnings that warn, and the page that shows them.
 
 A finding says what was expected and what was found, where, with a few examples, and what to do about it.
 """
@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 from regard.errors import BrokenData, DataError, MissingData
 
-Level = Literal["error", "doubt"]
+Level = Literal["error", "warning"]
 
 SHOWN = 3  # examples of one finding: enough to recognise the fault, few enough to read
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault of a corpus. An `error` makes it unusable as it is; a `doubt` deserves a look."""
+    """One fault of a corpus. An `error` makes it unusable as it is; a `warning` deserves a look."""
 
     level: Level
     code: str  # stable, for machines: 'unequal-lines', 'invalid-utf8' ...
@@ -39,9 +39,9 @@ def error(code: str, message: str, where: object, *, examples: Iterable[str] = (
     return Finding("error", code, message, str(where), tuple(examples), advice)
 
 
-def doubt(code: str, message: str, where: object, *, examples: Iterable[str] = (), advice: str = "") -> Finding:
+def warning(code: str, message: str, where: object, *, examples: Iterable[str] = (), advice: str = "") -> Finding:
     """A finding that warns."""
-    return Finding("doubt", code, message, str(where), tuple(examples), advice)
+    return Finding("warning", code, message, str(where), tuple(examples), advice)
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Report:
         return tuple(finding for finding in self.findings if finding.level == "error")
 
     @property
-    def doubts(self) -> tuple[Finding, ...]:
+    def warnings(self) -> tuple[Finding, ...]:
         """The findings that deserve a look, and stop nothing."""
-        return tuple(finding for finding in self.findings if finding.level == "doubt")
+        return tuple(finding for finding in self.findings if finding.level == "warning")
 
     @property
     def ok(self) -> bool:
@@ -84,7 +84,7 @@ class Report:
             "ok": self.ok,
             "pairs": dict(self.pairs),
             "errors": [asdict(finding) for finding in self.errors],
-            "doubts": [asdict(finding) for finding in self.doubts],
+            "warnings": [asdict(finding) for finding in self.warnings],
             "notes": list(self.notes),
         }
         return json.dumps(body, ensure_ascii=False, indent=2)
@@ -95,8 +95,8 @@ class Report:
         lines = [f"{self.name}: {self.source} -> {self.target}: {held}"]
         lines += [f"note: {note}" for note in self.notes]
         lines += [f"error: {finding}" for finding in self.errors]
-        lines += [f"doubt: {finding}" for finding in self.doubts]
-        lines.append(f"{_count(self.errors, 'error')}, {_count(self.doubts, 'doubt')}")
+        lines += [f"warning: {finding}" for finding in self.warnings]
+        lines.append(f"{_count(self.errors, 'error')}, {_count(self.warnings, 'warning')}")
         return "\n".join(lines)
 
 

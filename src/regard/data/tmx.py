@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from regard.data.files import count_marks, open_bytes
-from regard.data.report import Finding, doubt, error
+from regard.data.report import Finding, error, warning
 from regard.data.rows import Reader, Row, Shape
 from regard.errors import BrokenData
 
@@ -126,7 +126,7 @@ class Memory(Reader):
             )
         if self._lacking:
             found.append(
-                doubt(
+                warning(
                     "lacking-language",
                     f"{self._lacking:,} of {self._units:,} units lack {self.source} or {self.target}.",
                     self.path,

@@ -7,7 +7,7 @@ import math
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.drop import drop
+from regard.fast.dropout import drop
 from regard.registry import Maker, part
 from regard.types import Count, Padded, Positive, Share
 

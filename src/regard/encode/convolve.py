@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard import masks
-from regard.drop import drop
 from regard.errors import ShapeError
+from regard.fast.dropout import drop
 from regard.registry import part
 from regard.types import Count, Memory, Padded, Share, Whole, Widths
 

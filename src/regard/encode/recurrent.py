@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard import masks
-from regard.drop import drop
 from regard.errors import ShapeError
+from regard.fast.dropout import drop
 from regard.registry import part
 from regard.types import Count, Memory, Padded, Recurrent, Share, Widths
 

@@ -21,8 +21,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from regard.align.record import Aligner
 from regard.errors import ModelError, UnknownName, UsageError
-from regard.record import Aligner
 from regard.search import Hypothesis, Options
 
 Ids = Sequence[int]
@@ -55,11 +55,11 @@ class Engine(Protocol):
         ...
 
     @property
-    def lanes(self) -> int:
+    def workers(self) -> int:
         """How many searches may run side by side, each in a thread of its own, to keep the engine busy."""
         ...
 
-    def pool(self, lanes: int) -> AbstractContextManager[Executor]:
+    def pool(self, workers: int) -> AbstractContextManager[Executor]:
         """The threads for so many searches side by side."""
         ...
 

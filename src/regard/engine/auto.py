@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from regard.align.record import Aligner
 from regard.engine import ENGINES, OWN, Engine, Ids
 from regard.engine.converted import Say, converted, drop
 from regard.engine.ctranslate2 import CTranslate2
 from regard.engine.ctranslate2 import open_folder as open_converted
 from regard.errors import ModelError
-from regard.record import Aligner
 from regard.search import Hypothesis, Options
 
 if TYPE_CHECKING:
@@ -59,17 +59,17 @@ class Auto:
         return self.fast.sizes
 
     @property
-    def lanes(self) -> int:
+    def workers(self) -> int:
         """CTranslate2's."""
-        return self.fast.lanes
+        return self.fast.workers
 
     def refills(self) -> bool:
         """Only the model itself lets sentences in later."""
         return self.whole().refills()
 
-    def pool(self, lanes: int) -> AbstractContextManager[Executor]:
+    def pool(self, workers: int) -> AbstractContextManager[Executor]:
         """CTranslate2's."""
-        return self.fast.pool(lanes)
+        return self.fast.pool(workers)
 
     def search(
         self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None
@@ -93,11 +93,11 @@ class Auto:
 
     def _watched(self) -> bool:
         """Does somebody watch the model? Then it must be the one that looks."""
-        if self._own is None or "regard.listen" not in sys.modules:
+        if self._own is None or "regard.hooks" not in sys.modules:
             return False
-        from regard.listen import Looked, heard
+        from regard.hooks import Looked, hooked
 
-        return heard(Looked)
+        return hooked(Looked)
 
     def _aligning(self, found: Hypothesis) -> Hypothesis:
         """With the mean of the heads that align alone, as CTranslate2 records it."""

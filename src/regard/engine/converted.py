@@ -21,11 +21,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
+from regard.align.record import FILE as ALIGNER_FILE
 from regard.data.files import cache_folder
 from regard.data.tokenizer import SOURCE_FILE, TARGET_FILE
 from regard.engine.ctranslate2 import library
 from regard.errors import ModelError
-from regard.record import FILE as ALIGNER_FILE
 from regard.version import __version__
 
 Say = Callable[[str], None]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
+from regard.align.record import FILE as ALIGNER_FILE
+from regard.align.record import Aligner
 from regard.engine import MANIFEST, engine_of
 from regard.errors import ModelError, UsageError
-from regard.record import FILE as ALIGNER_FILE
-from regard.record import Aligner
 from regard.search.options import ALPHA, Number, Options
 
 LENGTHS_FILE = "lengths.json"

@@ -1,8 +1,7 @@
-"""Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists; only `heads` needs a model."""
+"""Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists."""
 
 from regard.evaluate.counts import Counted, Score, count_bleu, count_chrf, count_exact, words_for_word
 from regard.evaluate.figure import draw_lengths
-from regard.evaluate.heads import Choice, Reading, choose_heads
 from regard.evaluate.lengths import Bucket, by_length
 from regard.evaluate.links import (
     AlignmentScore,
@@ -15,7 +14,6 @@ from regard.evaluate.links import (
     read_links,
 )
 from regard.evaluate.metrics import METRICS, Metric
-from regard.evaluate.reference import reference_links
 from regard.evaluate.report import Report
 from regard.evaluate.scores import Difference, bleu, chrf, compare, exact_match
 from regard.evaluate.speed import Stopwatch, Throughput
@@ -24,12 +22,10 @@ __all__ = [
     "METRICS",
     "AlignmentScore",
     "Bucket",
-    "Choice",
     "Counted",
     "Difference",
     "Gold",
     "Metric",
-    "Reading",
     "Report",
     "Score",
     "Stopwatch",
@@ -39,7 +35,6 @@ __all__ = [
     "bleu",
     "by_length",
     "check_gold",
-    "choose_heads",
     "chrf",
     "compare",
     "count_bleu",
@@ -50,6 +45,5 @@ __all__ = [
     "link_scores",
     "read_gold_file",
     "read_links",
-    "reference_links",
     "words_for_word",
 ]

@@ -17,11 +17,11 @@ from random import Random
 import numpy as np
 import torch
 
+from regard.align.record import Record
 from regard.data.batches import pad
 from regard.data.tokenizer import END, START, Tokenizer
 from regard.data.tokenizer_train import BYTES, SPECIAL
 from regard.errors import ModelError
-from regard.record import Record
 from regard.search import Options
 from regard.translator import SILENT, Translation, Translator
 from regard.types import Batch

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from regard.align.record import FILE as ALIGNER_FILE
 from regard.data.corpus import Corpus
 from regard.data.held_out import FILE as HELD_OUT_FILE
 from regard.data.languages import FILE as LANGUAGES_FILE
@@ -16,7 +17,6 @@ from regard.engine.home import model_home
 from regard.errors import ModelError, UnknownName, UsageError
 from regard.export.agreement import Agreement, agreement, made_up_lines, must_be_exact
 from regard.model import Model
-from regard.record import FILE as ALIGNER_FILE
 from regard.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translator
 
 Quantization = Literal[

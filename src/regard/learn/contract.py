@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import RegardError, ShapeError
-from regard.learn.state import undisturbed
+from regard.learn.state import preserve_rng
 from regard.model import Model
 from regard.registry import described, file_of, is_own, named
 from regard.types import Batch, Padded
@@ -49,7 +49,7 @@ def rehearse(model: Model) -> None:
     if not any(map(_is_own, model.modules())):
         return
     source, target = (Padded(ids, torch.ones_like(ids, dtype=torch.bool)) for ids in torch.ones(2, 2, 5).long())
-    with undisturbed(), torch.no_grad(), held_to_contract(model):
+    with preserve_rng(), torch.no_grad(), held_to_contract(model):
         model.teach(Batch(source, Padded(target.data[:, :4], target.mask[:, :4])))
 
 

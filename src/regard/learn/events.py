@@ -16,14 +16,14 @@ Reason = Literal["steps", "minutes", "patience"]
 
 @dataclass(frozen=True)
 class Step:
-    """One update: its number, the seconds since the start, the surprise of a piece, pieces a second.
+    """One update: its number, the seconds since the start, the negative log-likelihood of a piece, pieces a second.
 
     `norm` is the length of the gradient before it was cut; `left` the seconds that the budget still allows.
     """
 
     number: int
     seconds: float
-    surprise: float
+    nll: float
     speed: float
     rate: float = 0.0
     norm: float = 0.0

@@ -21,8 +21,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from regard.errors import UsageError
-from regard.learn.settings import Standard
-from regard.learn.state import undisturbed
+from regard.learn.settings import TrainSettings
+from regard.learn.state import preserve_rng
 from regard.model import Model
 from regard.recipe import asks_unread
 from regard.types import Attended, Batch, Padded
@@ -51,7 +51,7 @@ class Guide:
         return -self.weight * (links * weights.float().clamp(min=LEAST).log()).sum()
 
 
-def guide_of(model: Model, settings: Standard) -> Guide | None:
+def guide_of(model: Model, settings: TrainSettings) -> Guide | None:
     """The guide that the settings ask for, made sure of on a pair of nothing: the model must have such a head."""
     if settings.guide == "none":
         return None
@@ -85,7 +85,7 @@ def head_counts(model: Model) -> list[int]:
     """How many heads each layer has that looks at the source."""
     ids, training = torch.ones(1, 2, dtype=torch.long), model.training
     pair = Padded(ids, torch.ones_like(ids, dtype=torch.bool))
-    with undisturbed(), torch.no_grad():
+    with preserve_rng(), torch.no_grad():
         looked = model.eval().teach(Batch(pair, pair)).looked
         heads = [each.weights.shape[1] if each.weights.dim() == 4 else 1 for each in looked]
     model.train(training)

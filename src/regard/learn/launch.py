@@ -1,4 +1,4 @@
-"""Starting the processes of a team from one command, with PyTorch's own launcher (the one behind `torchrun`)."""
+"""Starting many processes from one command, with PyTorch's own launcher (the one behind `torchrun`)."""
 
 from __future__ import annotations
 

@@ -20,24 +20,24 @@ from torch import Tensor, nn
 from regard.data.batches import share_of
 from regard.engine.precision import can_bf16
 from regard.errors import TrainingError
+from regard.fast.pages import keep_pages
 from regard.learn.average import Average
 from regard.learn.contract import held_to_contract, rehearse
 from regard.learn.diagnose import origin
+from regard.learn.distribute import distribute, gathered, is_sharded, placed_like, to_device, wants_shard, without_sync
 from regard.learn.guide import guide_of
 from regard.learn.loss import Loss, count_pieces, sequence_loss
 from regard.learn.optimise import optimiser_for
+from regard.learn.processes import Processes
 from regard.learn.schedule import Schedule
-from regard.learn.settings import Standard
-from regard.learn.spread import is_divided, moved, placed, spread, unsynced, wants_shard, whole
-from regard.learn.state import State, optimiser_tensors, put_weights, restore_optimiser, undisturbed, weights_of
-from regard.learn.team import Team
+from regard.learn.settings import TrainSettings
+from regard.learn.state import State, optimiser_tensors, preserve_rng, put_weights, restore_optimiser, weights_of
 from regard.model import Model
-from regard.pages import keep_pages
 from regard.types import Batch
 
 
 @contextmanager
-def unhindered() -> Iterator[None]:
+def flush_denormals() -> Iterator[None]:
     """Inside, freed memory is kept, and numbers too small for their exponent are zero.
 
     A row of the vocabulary that is not seen for a while has such numbers in Adam's mean, and the processor takes
@@ -51,10 +51,10 @@ def unhindered() -> Iterator[None]:
         torch.set_flush_denormal(False)
 
 
-class Lesson(nn.Module):
+class LossModule(nn.Module):
     """A model and what it is to minimise, as one module: what is spread over many processes."""
 
-    def __init__(self, model: Model, settings: Standard, bf16: bool) -> None:
+    def __init__(self, model: Model, settings: TrainSettings, bf16: bool) -> None:
         super().__init__()
         self.model, self.smoothing, self.bf16 = model, settings.smoothing, bf16
         self.guide = guide_of(model, settings)
@@ -67,9 +67,9 @@ class Lesson(nn.Module):
 
 @dataclass(frozen=True)
 class Update:
-    """What one update was: the surprise of a piece, how many pieces, the rate, the gradient's length."""
+    """What one update was: the negative log-likelihood of a piece, how many pieces, the rate, the gradient's length."""
 
-    surprise: float
+    nll: float
     pieces: int
     rate: float
     norm: float
@@ -78,14 +78,14 @@ class Update:
 class Learner:
     """Moves a model's weights, an update at a time. `number` counts the updates made."""
 
-    def __init__(self, model: Model, settings: Standard, batches: Iterator[Batch], *, bf16: bool = False) -> None:
+    def __init__(self, model: Model, settings: TrainSettings, batches: Iterator[Batch], *, bf16: bool = False) -> None:
         self.model, self.settings, self.batches, self.number = model.train(), settings, batches, 0
         self.schedule: Schedule = settings.schedule(settings.rate)
         self.average: Average | None = None if settings.average is None else settings.average()
-        self.team = Team()
-        self.team.each(lambda: rehearse(model))
-        self.plain = Lesson(model, settings, bf16)
-        self.lesson = spread(self.plain, self.team, shard=wants_shard(settings.shard))
+        self.processes = Processes()
+        self.processes.each(lambda: rehearse(model))
+        self.plain = LossModule(model, settings, bf16)
+        self.loss_module = distribute(self.plain, self.processes, shard=wants_shard(settings.shard))
         self.optimiser = optimiser_for(model, settings)  # after the weights are where they stay
         learnt = {name for name, _ in model.named_parameters()}
         self.noted = [each for name, each in weights_of(model).items() if name not in learnt]
@@ -102,41 +102,43 @@ class Learner:
         rate = self.schedule.at(self.number, share)
         for table in self.optimiser.param_groups:
             table["lr"] = rate
-        pieces, surprise, dice = sum(map(count_pieces, group)), 0.0, torch.get_rng_state()
+        pieces, nll, dice = sum(map(count_pieces, group)), 0.0, torch.get_rng_state()
         with held_to_contract(self.model) if self.number == 1 else nullcontext():
             for place, batch in enumerate(group, 1):
                 # Many processes wait for one another only at the last batch.
-                with nullcontext() if place == len(group) else unsynced(self.lesson):
-                    surprise += self._learn(batch, pieces)
-        norm, surprise = self._clipped(), self.team.total(surprise)
-        if not math.isfinite(norm + surprise):
+                with nullcontext() if place == len(group) else without_sync(self.loss_module):
+                    nll += self._learn(batch, pieces)
+        norm, nll = self._clipped(), self.processes.total(nll)
+        if not math.isfinite(norm + nll):
             self._fail(group, dice, norm)
         self.optimiser.step()
         self.optimiser.zero_grad()
         if self.average is not None:
             self.average.follow(self.number, weights_of(self.model))
-        return Update(surprise / pieces, pieces, rate, norm)
+        return Update(nll / pieces, pieces, rate, norm)
 
     def _learn(self, batch: Batch, pieces: int) -> float:
-        """Add the gradient of this process's share of a batch, for an update of so many pieces; its surprise.
+        """Add the gradient of this process's share of a batch, for an update of so many pieces; its -log p.
 
         A batch of a few long pairs may leave a process without any. It reads the first one then, and counts it as
         nothing: gradients are added up on the way back, and all processes must go that way.
         """
-        count = self.team.count
-        ours = share_of(batch, self.team.place, count)
-        loss = self.lesson(moved(ours or _first(batch), self.team.device), self.settings.own_share(self.number))
+        count = self.processes.count
+        ours = share_of(batch, self.processes.place, count)
+        loss = self.loss_module(
+            to_device(ours or _first(batch), self.processes.device), self.settings.own_share(self.number)
+        )
         counted = 0 if ours is None else loss.pieces
         # Many processes take the mean of their gradients, and we want the sum.
         (loss.total * (counted * count / pieces)).backward()
         self._even_out((0 if ours is None else len(ours.target.mask)) / len(batch.target.mask))
-        return float(loss.surprise) * counted
+        return float(loss.nll) * counted
 
     def _even_out(self, rows: float) -> None:
         """What parts note of a batch (a hard choice its mean reward) becomes the mean over the rows of all shares."""
-        for each in self.noted if self.team.count > 1 else ():
+        for each in self.noted if self.processes.count > 1 else ():
             each.mul_(rows)
-            self.team.add_up(each)
+            self.processes.add_up(each)
 
     @contextmanager
     def averaged(self) -> Iterator[Model]:
@@ -160,16 +162,16 @@ class Learner:
     def rest(self) -> None:
         """The end of the training: the model is handed back for use."""
         self.model.eval()
-        if not is_divided(self.model):
+        if not is_sharded(self.model):
             self.model.cpu()
 
     def _usable(self) -> Model:
-        if not is_divided(self.model) and self.team.device.type == "cpu":
+        if not is_sharded(self.model) and self.processes.device.type == "cpu":
             return self.model
-        weights = whole(weights_of(self.model), keep=self.team.main)
-        if self.model.recipe is None or not self.team.main:
+        weights = gathered(weights_of(self.model), keep=self.processes.main)
+        if self.model.recipe is None or not self.processes.main:
             return self.model
-        with undisturbed():
+        with preserve_rng():
             twin: Model = self.model.recipe.build(*self.model.sizes)
         put_weights(twin, weights)
         return twin.eval()
@@ -181,7 +183,7 @@ class Learner:
         tensors |= {f"optimiser.{name}": each for name, each in optimiser_tensors(self.optimiser).items()}
         tensors |= {f"average.{name}": each for name, each in kept.items()}
         values = {"number": self.number, "schedule": self.schedule.state(), "bf16": self.plain.bf16}
-        return State(whole(tensors, keep=self.team.main), values)
+        return State(gathered(tensors, keep=self.processes.main), values)
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
@@ -204,23 +206,25 @@ class Learner:
         weights, found = weights_of(self.model), {}
         for key, each in tensors.items():
             names = [name for name in weights if f".{key}".endswith(f".{name}")]
-            found[key] = placed(each, weights[max(names, key=len)]) if names else each
+            found[key] = placed_like(each, weights[max(names, key=len)]) if names else each
         return found
 
     def _clipped(self) -> float:
         """Cut the gradient to its greatest length; how long it was."""
         found = nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip or math.inf)
-        return float(whole({"norm": found}, keep=True)["norm"])
+        return float(gathered({"norm": found}, keep=True)["norm"])
 
     def _fail(self, group: list[Batch], dice: Tensor, norm: float) -> NoReturn:
         """Say which part of the model made numbers that are not finite; the same draws show it."""
         found, own = None, self.settings.own_share(self.number)
-        lesson = getattr(self.lesson, "module", self.lesson)
+        loss_module = getattr(self.loss_module, "module", self.loss_module)
         torch.set_rng_state(dice)
-        for batch in () if is_divided(self.model) else group:
-            ours = moved(share_of(batch, self.team.place, self.team.count) or _first(batch), self.team.device)
-            found = found or origin(self.model, partial(_total, lesson, ours, own))
-        told = next((each for each in self.team.gather(found) if each), "")
+        for batch in () if is_sharded(self.model) else group:
+            ours = to_device(
+                share_of(batch, self.processes.place, self.processes.count) or _first(batch), self.processes.device
+            )
+            found = found or origin(self.model, partial(_total, loss_module, ours, own))
+        told = next((each for each in self.processes.gather(found) if each), "")
         what = "the loss" if math.isfinite(norm) else f"the gradient ({norm})"
         raise TrainingError(
             f"update {self.number}: {what} is not a finite number. {told}".rstrip(),
@@ -229,9 +233,9 @@ class Learner:
         )
 
 
-def _total(lesson: nn.Module, batch: Batch, own: float) -> Tensor:
+def _total(loss_module: nn.Module, batch: Batch, own: float) -> Tensor:
     """What an update minimises."""
-    return lesson(batch, own).total
+    return loss_module(batch, own).total
 
 
 def _first(batch: Batch) -> Batch:

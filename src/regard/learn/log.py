@@ -50,11 +50,11 @@ class Log:
         self.file.flush()
 
     def step(self, step: Step) -> None:
-        """Gather updates, and write the mean of their surprise every so often."""
+        """Gather updates, and write the mean of their negative log-likelihoods every so often."""
         self.steps.append(step)
         if step.number % self.every:
             return
-        values = {"nll": sum(each.surprise for each in self.steps) / len(self.steps), "rate": step.rate}
+        values = {"nll": sum(each.nll for each in self.steps) / len(self.steps), "rate": step.rate}
         values |= {"norm": step.norm, "speed": step.speed}
         self.steps.clear()
         self.write("step", number=step.number, seconds=round(step.seconds, 3), **values)

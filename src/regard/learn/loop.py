@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 
 from regard.learn.events import Step
-from regard.learn.learner import Learner, unhindered
-from regard.learn.settings import Standard
+from regard.learn.learner import Learner, flush_denormals
+from regard.learn.settings import TrainSettings
 from regard.model import Model
 from regard.types import Batch
 
@@ -25,16 +25,16 @@ def fit(
     tell: Callable[[Step], None] = lambda step: None,
 ) -> int:
     """Train until the batches, the seconds or the steps run out; say how many steps that was."""
-    learner = Learner(model, Standard(rate=rate, clip=clip), iter(batches))
+    learner = Learner(model, TrainSettings(rate=rate, clip=clip), iter(batches))
     began, pieces = time.monotonic(), 0
-    with unhindered():
+    with flush_denormals():
         while (done := learner.update()) is not None:
             pieces += done.pieces
             spent = time.monotonic() - began
             left = None if seconds is None else max(0.0, seconds - spent)
-            tell(Step(learner.number, spent, done.surprise, pieces / spent, done.rate, done.norm, left))
+            tell(Step(learner.number, spent, done.nll, pieces / spent, done.rate, done.norm, left))
             # The clocks of many processes differ, and they must end together.
-            if (seconds is not None and learner.team.greatest(spent) >= seconds) or learner.number == steps:
+            if (seconds is not None and learner.processes.greatest(spent) >= seconds) or learner.number == steps:
                 break
     learner.rest()
     return learner.number

@@ -8,20 +8,20 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from regard.hooks import sides
+from regard.learn.cross_entropy import negative_log_likelihoods, product_nll
 from regard.learn.forcing import mixed
 from regard.learn.guide import Guide
-from regard.learn.surprise import product_surprises, surprises
-from regard.listen import sides
 from regard.model import Model
 from regard.types import Batch, Taught
 
 
 @dataclass(frozen=True)
 class Loss:
-    """`total` is what to minimise; `surprise` is the mean negative log-likelihood of a piece, what to report."""
+    """`total` is what to minimise; `nll` is the mean negative log-likelihood of a piece, what to report."""
 
     total: Float[Tensor, ""]
-    surprise: Float[Tensor, ""]
+    nll: Float[Tensor, ""]
     pieces: int
 
 
@@ -41,12 +41,12 @@ def sequence_loss(
         taught = Taught(mixed(model, batch, own)) if own else model.teach(batch)
     wanted, real = batch.target.data[:, 1:], batch.target.mask[:, 1:]
     plain, goal = _of_pieces(taught, wanted, real, smoothing)
-    surprise = torch.zeros(wanted.shape, dtype=plain.dtype, device=plain.device).masked_scatter(real, plain)
+    nll = torch.zeros(wanted.shape, dtype=plain.dtype, device=plain.device).masked_scatter(real, plain)
     pieces = count_pieces(batch)
-    total = (extra(-surprise.sum(1)) * len(wanted) + goal) / pieces
+    total = (extra(-nll.sum(1)) * len(wanted) + goal) / pieces
     if guide is not None:
         total = total + guide(taught.looked, batch) / pieces
-    return Loss(total, surprise.sum() / pieces, pieces)
+    return Loss(total, nll.sum() / pieces, pieces)
 
 
 def _of_pieces(
@@ -56,8 +56,8 @@ def _of_pieces(
     places = real.flatten().nonzero().squeeze(1)
     rows, pieces = taught.rows.flatten(0, 1).index_select(0, places), wanted.flatten().index_select(0, places)
     if taught.table is not None:
-        return product_surprises(rows, taught.table, taught.bias, pieces, smoothing)
-    plain, goal = surprises(rows.float(), pieces, smoothing)
+        return product_nll(rows, taught.table, taught.bias, pieces, smoothing)
+    plain, goal = negative_log_likelihoods(rows.float(), pieces, smoothing)
     return plain.detach(), goal.sum()
 
 

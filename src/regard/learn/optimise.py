@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from torch import nn, optim
 
 from regard.errors import UsageError
-from regard.learn.settings import Standard
-from regard.learn.spread import is_divided
+from regard.learn.distribute import is_sharded
+from regard.learn.settings import TrainSettings
 from regard.registry import part
 from regard.types import AtLeastZero, Positive, Share
 
@@ -24,8 +24,8 @@ class Optimiser:
     def __init__(self, rate: float, weight_decay: float) -> None:
         self.rate, self.weight_decay = rate, weight_decay
 
-    def of(self, groups: Groups, divided: bool) -> optim.Optimizer:
-        """PyTorch's optimiser of these groups of weights, `divided` among processes or whole.
+    def of(self, groups: Groups, sharded: bool) -> optim.Optimizer:
+        """PyTorch's optimiser of these groups of weights, `sharded` among processes or whole.
 
         The fused kernels take a tenth of the time of the plain ones on a CPU; some optimisers have none.
         """
@@ -55,7 +55,7 @@ class Adam(Optimiser):
         super().__init__(rate, weight_decay)
         self.betas, self.epsilon = betas, epsilon
 
-    def of(self, groups: Groups, divided: bool) -> optim.Optimizer:
+    def of(self, groups: Groups, sharded: bool) -> optim.Optimizer:
         """The fused one."""
         return self.kind(groups, lr=self.rate, betas=self.betas, eps=self.epsilon, fused=True)
 
@@ -104,9 +104,9 @@ class SGD(Optimiser):
             )
         self.momentum, self.nesterov, self.copies = momentum, nesterov, int(momentum > 0)
 
-    def of(self, groups: Groups, divided: bool) -> optim.Optimizer:
+    def of(self, groups: Groups, sharded: bool) -> optim.Optimizer:
         """The fused one, which cannot take divided weights."""
-        return optim.SGD(groups, lr=self.rate, momentum=self.momentum, nesterov=self.nesterov, fused=not divided)
+        return optim.SGD(groups, lr=self.rate, momentum=self.momentum, nesterov=self.nesterov, fused=not sharded)
 
 
 @part("optimiser", "adadelta")
@@ -125,7 +125,7 @@ class Adadelta(Optimiser):
         super().__init__(rate, weight_decay)
         self.rho, self.epsilon = rho, epsilon
 
-    def of(self, groups: Groups, divided: bool) -> optim.Optimizer:
+    def of(self, groups: Groups, sharded: bool) -> optim.Optimizer:
         """The plain one."""
         return optim.Adadelta(groups, lr=self.rate, rho=self.rho, eps=self.epsilon)
 
@@ -153,7 +153,7 @@ class RMSprop(Optimiser):
         super().__init__(rate, weight_decay)
         self.alpha, self.epsilon, self.momentum, self.copies = alpha, epsilon, momentum, 1 + int(momentum > 0)
 
-    def of(self, groups: Groups, divided: bool) -> optim.Optimizer:
+    def of(self, groups: Groups, sharded: bool) -> optim.Optimizer:
         """The plain one."""
         return optim.RMSprop(groups, lr=self.rate, alpha=self.alpha, eps=self.epsilon, momentum=self.momentum)
 
@@ -172,16 +172,16 @@ class Adafactor(Optimiser):
     def __init__(self, rate: float, *, weight_decay: AtLeastZero = 0.0) -> None:
         super().__init__(rate, weight_decay)
 
-    def of(self, groups: Groups, divided: bool) -> optim.Optimizer:
+    def of(self, groups: Groups, sharded: bool) -> optim.Optimizer:
         """The plain one; its sums are of whole matrices."""
         return optim.Adafactor(groups, lr=self.rate)
 
 
-def optimiser_for(model: nn.Module, settings: Standard) -> optim.Optimizer:
+def optimiser_for(model: nn.Module, settings: TrainSettings) -> optim.Optimizer:
     """The optimiser of a model's weights; weight decay draws matrices only."""
     chosen: Optimiser = settings.optimiser(settings.rate)
-    every, divided = list(model.parameters()), is_divided(model)
-    if divided and not chosen.shards:
+    every, sharded = list(model.parameters()), is_sharded(model)
+    if sharded and not chosen.shards:
         raise UsageError(
             f'shard = true does not go with optimiser = "{settings.optimiser.name}", which looks at whole matrices.',
             hint="Take another optimiser, or shard = false.",
@@ -190,9 +190,9 @@ def optimiser_for(model: nn.Module, settings: Standard) -> optim.Optimizer:
         {"params": [each for each in every if each.dim() > 1], "weight_decay": chosen.weight_decay},
         {"params": [each for each in every if each.dim() <= 1], "weight_decay": 0.0},
     ]
-    return chosen.of([group for group in groups if group["params"]], divided)
+    return chosen.of([group for group in groups if group["params"]], sharded)
 
 
-def copies_of(settings: Standard) -> int:
+def copies_of(settings: TrainSettings) -> int:
     """How many numbers the optimiser keeps for each weight."""
     return int(settings.optimiser(settings.rate).copies)

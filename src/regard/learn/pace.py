@@ -20,11 +20,11 @@ import torch
 from torch import distributed
 
 from regard.engine.precision import use_bf16
-from regard.learn.course import Stream
 from regard.learn.launch import launch
-from regard.learn.learner import Learner, unhindered
-from regard.learn.settings import Standard
-from regard.learn.team import Elsewhere, Team
+from regard.learn.learner import Learner, flush_denormals
+from regard.learn.processes import Elsewhere, Processes
+from regard.learn.run import Stream
+from regard.learn.settings import TrainSettings
 from regard.model import Model
 
 REPORT = "REGARD_PACE"  # names, in the environment of processes that are only timed, the file that takes their rate
@@ -108,19 +108,19 @@ def _timed(way: Way, arguments: Sequence[str], environment: Mapping[str, str]) -
     return 0.0
 
 
-def positions_a_second(model: Model, batches: Stream, settings: Standard) -> float:
-    """Target positions a second of real updates, as all processes of a team make them together."""
-    team = Team()
-    bf16 = team.alone(lambda: use_bf16(settings.precision))
-    lessons = list(islice(batches.forever(), ROUND * settings.accumulate))
-    learner, pieces, spent = Learner(model, settings, cycle(lessons), bf16=bf16), 0, 0.0
-    with unhindered(), team.linked():
+def positions_a_second(model: Model, batches: Stream, settings: TrainSettings) -> float:
+    """Target positions a second of real updates, as all processes make them together."""
+    processes = Processes()
+    bf16 = processes.alone(lambda: use_bf16(settings.precision))
+    group = list(islice(batches.forever(), ROUND * settings.accumulate))
+    learner, pieces, spent = Learner(model, settings, cycle(group), bf16=bf16), 0, 0.0
+    with flush_denormals(), processes.linked():
         learner.update()
         began = time.monotonic()
         while spent < SECONDS:
             updates = (learner.update() for _ in range(ROUND))
             pieces += sum(update.pieces for update in updates if update is not None)
-            spent = float(team.greatest(time.monotonic() - began))  # the clocks of many processes differ
+            spent = float(processes.greatest(time.monotonic() - began))  # the clocks of many processes differ
     return pieces / spent
 
 

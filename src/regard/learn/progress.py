@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from regard.learn.course import Budget
 from regard.learn.events import Event, Step, Validated
+from regard.learn.run import Budget
 
 LINE_SECONDS = 10.0  # from one plain line to the next
 
@@ -43,7 +43,7 @@ class Bar:
             self._validated(event)
 
     def _step(self, step: Step) -> None:
-        words = f"step {step.number:,}  loss {step.surprise:.3f}  {step.speed:,.0f} {self.unit}/s"
+        words = f"step {step.number:,}  loss {step.nll:.3f}  {step.speed:,.0f} {self.unit}/s"
         left = "" if step.left is None else f"{_clock(step.left)} left"
         if self.lively:
             share = self.budget.share(step.number, step.seconds)

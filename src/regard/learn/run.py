@@ -1,106 +1,311 @@
-"""A run: one training, in one folder, that can be stopped at any moment and resumed as if it never was.
+"""The course of a run: what it decides after each update, what it writes, and what it goes on from.
 
-settings = Standard(rate=1e-3, schedule=maker("schedule", "cosine"), average=maker("average", "ema"))
-run(model, batches, settings, Place(Path("runs/de-en")), budget=Budget(minutes=30), validate=validate)
+Many processes go through it in step. They decide alike, from the same numbers; only the main one writes and tells.
 """
 
 from __future__ import annotations
 
-from signal import Signals
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
 
-from regard.errors import Interrupted, ModelError, UsageError
-from regard.learn.course import Budget, Course, Stream, Validate
-from regard.learn.events import Outcome, Tell, quiet
-from regard.learn.learner import unhindered
-from regard.learn.place import Place
-from regard.learn.schedule import Schedule
-from regard.learn.settings import Standard
-from regard.learn.stop import Stop, stopping
-from regard.learn.team import Team
-from regard.model import Model
+import torch
+from safetensors import SafetensorError
+
+from regard.engine.precision import use_bf16
+from regard.errors import TrainingError, UsageError
+from regard.learn.events import Outcome, Reason, Saved, Step, Tell, Validated, Validation
+from regard.learn.folder import RunFolder, needed_bytes
+from regard.learn.learner import Learner
+from regard.learn.log import Log
+from regard.learn.optimise import copies_of
+from regard.learn.processes import Processes
+from regard.learn.settings import FREE, Flat, TrainSettings, check_same, defaults_of, flat_part, with_defaults
+from regard.learn.state import (
+    State,
+    preserve_rng,
+    randomness,
+    read_state,
+    seed_randomness,
+    set_randomness,
+    weights_of,
+    write_state,
+)
+from regard.model import Model, save
+from regard.recipe.moved import moved_terms
+from regard.types import Batch
+
+Validate = Callable[[Model], Validation]
 
 
-def run(
-    model: Model,
-    batches: Stream,
-    settings: Standard,
-    place: Place,
-    *,
-    budget: Budget,
-    validate: Validate | None = None,
-    seed: int = 0,
-    tell: Tell = quiet,
-) -> Outcome:
-    """Train until the budget or the patience ends; the best weights are then in `best/`, the last in `last/`.
+@runtime_checkable
+class Stream(Protocol):
+    """Batches without end, which know where they stand (`regard.data.batches.Batches` is one)."""
 
-    The model itself keeps the last weights as they were trained. With a budget of steps, the same model, batches,
-    settings, seed, machine, processes and threads give the same weights, bit for bit, however often the run was
-    killed and resumed; with minutes, the same clock does.
+    def forever(self) -> Iterator[Batch]: ...
 
-    Many processes that a launcher started all call this with the same arguments. Only the main one writes, validates
-    and tells; all return the outcome, or raise.
+    def state(self) -> dict[str, Any]: ...
 
-    Args:
-        batches: what to learn from.
-        place: the folder, whether to go on in it, and the further files of its model folders.
-        budget: minutes, updates, or neither where `settings.patience` ends the run.
-        validate: measures the model, which is then not in training and has its averaged weights.
-        seed: of dropout and all other draws; the first weights are the caller's.
-        tell: hears every step, validation and save.
+    def restore(self, state: Mapping[str, Any], /) -> None: ...
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a run may take, over all its resumes: minutes by the clock, validation included, or updates."""
+
+    minutes: float | None = None
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if value is not None and value <= 0:
+                raise UsageError(f"{name} is a number greater than 0; found {value}.")
+
+    def share(self, number: int, seconds: float) -> float | None:
+        """How much of it is used after so many updates and seconds; None where there is no budget."""
+        shares = [number / self.steps] if self.steps else []
+        shares += [seconds / (60 * self.minutes)] if self.minutes else []
+        return min(1.0, max(shares)) if shares else None
+
+    def over(self, number: int, seconds: float) -> Reason | None:
+        """Which of the two has run out."""
+        if self.steps is not None and number >= self.steps:
+            return "steps"
+        return "minutes" if self.minutes is not None and seconds >= 60 * self.minutes else None
+
+    def left(self, number: int, seconds: float, pace: float) -> float | None:
+        """The seconds that are left, where an update takes `pace` of them."""
+        rests = [(self.steps - number) * pace] if self.steps else []
+        rests += [60 * self.minutes - seconds] if self.minutes else []
+        return max(0.0, min(rests)) if rests else None
+
+
+@dataclass
+class Progress:
+    """How a run stands, beside its weights: the clock, and what validations brought. All of it is saved."""
+
+    seconds: float = 0.0
+    validated: int = 0  # the update after which it was last validated
+    validated_seconds: float = 0.0
+    waited: int = 0  # validations since the best one
+    metric: str | None = None
+    score: float | None = None  # of the best validation; more is better
+    best: float | None = None  # the same, as the metric has it
+    best_number: int = 0
+
+
+class Run:
+    """One run from its beginning, or from its last state, to its end.
+
+    `seconds` is the clock of the run, summed over its resumes: the same in every process, and moved by `tick`.
     """
-    team = Team()
-    team.each(lambda: check_end(model, settings, budget, validate))
-    with team.linked():
-        course = Course(model, batches, settings, place, budget=budget, validate=validate, seed=seed, tell=tell)
-        with stopping() as stop, unhindered(), course.opened():
-            return _to_the_end(course, stop)
+
+    def __init__(
+        self,
+        model: Model,
+        batches: Stream,
+        settings: TrainSettings,
+        place: RunFolder,
+        *,
+        budget: Budget,
+        validate: Validate | None,
+        seed: int,
+        tell: Tell,
+    ) -> None:
+        self.model, self.batches, self.settings, self.place = model, batches, settings, place
+        self.budget, self.validate, self.seed, self.tell = budget, validate, seed, tell
+        self.processes = Processes()
+        bf16 = self.processes.alone(lambda: use_bf16(settings.precision))
+        self.learner = Learner(model, settings, batches.forever(), bf16=bf16)
+        self.progress = Progress()
+        self.began = self.seconds = self.saved = 0.0
+        self.saved_number = 0
+        self.made, self.pieces, self.spent = 0, 0, 0.0  # in this process: updates, pieces, seconds in updates
+
+    def tick(self) -> None:
+        """Look at the clock; no two processes have the same one, and that of the longest runner holds for all."""
+        self.seconds = self.processes.greatest(time.monotonic() - self.began)
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Begin, or go on from the last state; inside, the log is open."""
+        goes_on = self.processes.alone(lambda: self.place.prepare(self._needed()))
+        with ExitStack() as kept:
+            self.processes.alone(lambda: kept.enter_context(self.place.held()))
+            seed_randomness(self.seed + self.processes.place)
+            if goes_on:
+                self.processes.each(lambda: self._restore(read_state(self.place.state)))
+            self.began = time.monotonic() - self.progress.seconds
+            self.tick()
+            self.saved, self.saved_number = self.seconds, self.learner.number
+            with self._logged("resume" if goes_on else "start"):
+                if not goes_on:
+                    self.save()  # a run can go on from the moment it has begun, and a full disk is found now
+                yield
+
+    @contextmanager
+    def _logged(self, event: str) -> Iterator[None]:
+        """Inside, the log of the main process is open."""
+        if not self.processes.main:
+            yield
+            return
+        number, settings = self.learner.number, self.settings
+        with Log(self.place.folder, settings.log, tensorboard=settings.tensorboard, number=number) as self.log:
+            shared = {"processes": self.processes.count, "threads": torch.get_num_threads()}
+            self.log.write(event, number=number, torch=torch.__version__, **shared, terms=self._terms())
+            yield
+
+    def advance(self) -> None:
+        """One update, told and logged."""
+        began = time.monotonic()
+        done = self.learner.update(self.budget.share(self.learner.number, self.seconds))
+        if done is None:
+            raise TrainingError("the batches ended; a run needs a stream without end.", hint="Give it Batches(...).")
+        self.spent += time.monotonic() - began
+        self.made, self.pieces = self.made + 1, self.pieces + done.pieces
+        self.tick()
+        left = self.budget.left(self.learner.number, self.seconds, self.spent / self.made)
+        speed = self.pieces / self.spent
+        step = Step(self.learner.number, self.seconds, done.nll, speed, done.rate, done.norm, left)
+        if self.processes.main:
+            self.log.step(step)
+            self.tell(step)
+
+    def should_validate(self) -> bool:
+        """Is a validation due? Asked before an update, so that a run stopped just before one makes it on resume."""
+        if self.validate is None or self.progress.validated == self.learner.number:
+            return False
+        updates = self.learner.number - self.progress.validated
+        seconds = self.seconds - self.progress.validated_seconds
+        return _due(updates, self.settings.validate_steps, seconds, self.settings.validate_minutes)
+
+    def should_save(self) -> bool:
+        """Is a save due?"""
+        updates = self.learner.number - self.saved_number
+        seconds = self.seconds - self.saved
+        return _due(updates, self.settings.save_steps, seconds, self.settings.save_minutes)
+
+    def over(self) -> Reason | None:
+        """Why the run ends here, if it does."""
+        self.tick()
+        reason = self.budget.over(self.learner.number, self.seconds)
+        if reason is None and self.settings.patience and self.progress.waited >= self.settings.patience:
+            reason = "patience"
+        return reason
+
+    def judge(self) -> None:
+        """Validate with the weights that would be used, and keep them if they are the best so far."""
+        number, progress, validate = self.learner.number, self.progress, self.validate
+        if validate is None:
+            return
+        with self.learner.averaged() as model, preserve_rng(), torch.no_grad():
+            found = self.processes.alone(lambda: validate(model))
+            progress.metric, score = found.score(self.settings.metric)
+            better = progress.score is None or score > progress.score
+            progress.waited = 0 if better else progress.waited + 1
+            if better:
+                progress.score, progress.best, progress.best_number = score, found.values[progress.metric], number
+                self._keep_best(model, found.values)
+        self.learner.schedule.judge(score)
+        self.tick()
+        progress.validated, progress.validated_seconds = number, self.seconds
+        told = Validated(number, self.seconds, found.values, found.samples, better)
+        if self.processes.main:
+            self.log.validated(told)
+            self.tell(told)
+
+    def save(self) -> None:
+        """Write the weights of now for use, and the state to go on from."""
+        self.tick()
+        self.saved = self.progress.seconds = self.seconds
+        self.saved_number = self.learner.number
+        with self.learner.averaged() as model:
+            self._write(lambda: save(model, self.place.last, self.place.files))
+        state = self._state()
+        self._write(lambda: write_state(self.place.state, state))
+        if self.processes.main:
+            self.tell(Saved(self.learner.number, self.seconds, self.place.folder))
+
+    def finish(self, reason: Reason) -> Outcome:
+        """Validate once more if the weights have moved since, save, and say how it went."""
+        if self.validate is None:
+            with self.learner.averaged() as model:
+                self._keep_best(model, {})
+        elif self.progress.validated < self.learner.number:
+            self.judge()
+        self.save()
+        self.learner.rest()
+        progress = self.progress
+        outcome = Outcome(
+            reason, self.learner.number, self.seconds, progress.metric, progress.best, progress.best_number
+        )
+        if self.processes.main:
+            self.log.write("end", **asdict(outcome))
+        return outcome
+
+    def _keep_best(self, model: Model, values: Mapping[str, float]) -> None:
+        """Write the model as it stands to `best/`, with its scores."""
+        scores = json.dumps({"number": self.learner.number, **values}, indent=1)
+        self._write(lambda: save(model, self.place.best, {"scores.json": scores, **self.place.files}))
+
+    def _write(self, work: Callable[[], None]) -> None:
+        """Let the main process write."""
+
+        def written() -> None:
+            try:
+                work()
+            except (OSError, SafetensorError) as error:
+                raise TrainingError(
+                    f"{self.place.folder}: update {self.learner.number} could not be saved: {error}.",
+                    hint="Make room on the disk; what was saved before is whole, and --resume goes on from it.",
+                ) from error
+
+        self.processes.alone(written)
+
+    def _state(self) -> State:
+        learner, dice = self.learner.state(), self.processes.gather(randomness())
+        tensors, values = dict(learner.tensors), dict(learner.values)
+        for place, each in enumerate(dice):
+            tensors |= {f"{_dice(place)}.{name}": tensor for name, tensor in each.tensors.items()}
+            values[_dice(place)] = each.values
+        values |= {"stream": self.batches.state(), "standing": asdict(self.progress), "terms": self._terms()}
+        return State(tensors, values)
+
+    def _restore(self, state: State) -> None:
+        # A setting that is younger than the run had its default then.
+        recipe = self.model.recipe
+        began = {} if recipe is None else defaults_of(recipe.model)
+        began |= with_defaults(moved_terms(state.values["terms"]))
+        check_same(began, self._terms(), tuple(f"train.{name}" for name in FREE))
+        self.batches.restore(state.values["stream"])
+        self.learner.restore(state)
+        self.progress = Progress(**state.values["standing"])
+        own = _dice(self.processes.place)
+        if own in state.values:  # else there were fewer processes, and this one has a seed of its own
+            set_randomness(State(state.under(own), state.values[own]))
+
+    def _terms(self) -> Flat:
+        """All that must be the same for a run to go on."""
+        recipe = self.model.recipe
+        model = {} if recipe is None else flat_part(recipe.model)
+        sizes = {"source": self.model.sizes[0], "target": self.model.sizes[1]}
+        train = {f"train.{key}": value for key, value in self.settings.flat().items()}
+        return {"seed": self.seed, "pieces": sizes, **model, **train}
+
+    def _needed(self) -> int:
+        average = self.learner.average
+        copies = copies_of(self.settings) + (0 if average is None else average.copies)
+        return needed_bytes(sum(each.nbytes for each in weights_of(self.model).values()), copies)
 
 
-def _to_the_end(course: Course, stop: Stop) -> Outcome:
-    """Update after update, until the course is over or somebody asks to stop."""
-    while True:
-        if course.should_validate():
-            course.judge()
-            course.save()
-        if (reason := course.over()) is not None:
-            return course.finish(reason)
-        course.advance()
-        asked = int(course.team.greatest(stop.asked))  # one process asked is all asked
-        if asked or course.should_save():
-            course.save()
-        if asked:
-            raise Interrupted(
-                f"{Signals(asked).name}: stopped after update {course.learner.number}; the state is in "
-                f"{course.place.folder}.",
-                hint="Go on with --resume (in Python resume=True).",
-            )
+def _dice(place: int) -> str:
+    """The name, in a state, of the random numbers of one process."""
+    return f"random-{place}" if place else "random"
 
 
-def check_end(model: Model, settings: Standard, budget: Budget, validate: Validate | None) -> None:
-    """Refuse before anything is written what could not end well."""
-    if model.recipe is None:
-        raise ModelError(
-            "only a model built from a recipe can be trained in a folder: it could not be saved.",
-            hint="Build it with regard.recipe.resolve(...).build(...).",
-        )
-    schedule: Schedule = settings.schedule(settings.rate)
-    named = f"the schedule '{settings.schedule.name}'"
-    endless = budget.minutes is None and budget.steps is None
-    if schedule.needs_budget and endless:
-        raise UsageError(
-            f"{named} needs to know when the run ends.", hint="Give --minutes or --steps, or take another schedule."
-        )
-    if endless and not settings.patience:
-        raise UsageError(
-            "the run would never end.", hint="Give --minutes or --steps, or write patience = 5 in [train]."
-        )
-    if not (schedule.needs_validation or settings.patience):
-        return
-    what = named if schedule.needs_validation else f"patience = {settings.patience}"
-    if validate is None:
-        raise UsageError(f"{what} needs validation, and there is none.", hint="Give the corpus a split called val.")
-    if not (settings.validate_steps or settings.validate_minutes):
-        raise UsageError(
-            f"{what} needs validation, and validate_steps and validate_minutes are both 0.",
-            hint="Write validate_steps = 500 in [train].",
-        )
+def _due(updates: int, every: int, seconds: float, minutes: float) -> bool:
+    """Has one of the two gone by? Zero asks for none."""
+    return (every > 0 and updates >= every) or (minutes > 0 and seconds >= 60 * minutes)

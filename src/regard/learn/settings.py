@@ -21,8 +21,8 @@ FREE = (
 
 @part("train", "standard")
 @dataclass(frozen=True, kw_only=True)
-class Standard:
-    """Minimise the surprise of the right pieces, in batches of like length.
+class TrainSettings:
+    """Minimise the negative log-likelihood of the right pieces, in batches of like length.
 
     Settings:
         rate: the learning rate, as the schedule understands it.
@@ -42,7 +42,7 @@ class Standard:
         own: share of its own pieces that "scheduled" reaches.
         ramp: updates over which "scheduled" reaches it.
         guide: "links" draws one head to the corpus' word links, "reference" to those of a statistical aligner.
-        guide_weight: how much that counts beside the surprise of a piece.
+        guide_weight: how much that counts beside the negative log-likelihood of a piece.
         guide_layer: the layer that is guided, counted from 1; 0 for the last but one, or the only one.
         guide_head: the head that is guided, counted from 1.
         guide_step: which look is drawn to a piece's links: of the step "writing" it, or of the one "after", which
@@ -134,7 +134,7 @@ def _flat(values: Mapping[str, Any]) -> Flat:
 def with_defaults(terms: Mapping[str, Any]) -> Flat:
     """The settings that a run began with; one that is younger than the run had its default then."""
     known = {key.split(".")[1] for key in terms if key.startswith("train.")}
-    younger = {f"train.{key}": value for key, value in Standard().flat().items() if key.split(".")[0] not in known}
+    younger = {f"train.{key}": value for key, value in TrainSettings().flat().items() if key.split(".")[0] not in known}
     return {**younger, **terms}
 
 

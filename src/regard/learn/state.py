@@ -24,7 +24,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn, optim
 
 from regard.errors import ModelError
-from regard.learn.spread import placed
+from regard.learn.distribute import placed_like
 
 FORMAT = 1
 
@@ -97,7 +97,7 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Write weights into a model, in place."""
     for name, each in weights_of(model).items():
-        each.copy_(placed(weights[name], each))
+        each.copy_(placed_like(weights[name], each))
 
 
 def optimiser_tensors(optimiser: optim.Optimizer) -> dict[str, Tensor]:
@@ -117,7 +117,7 @@ def restore_optimiser(optimiser: optim.Optimizer, tensors: Mapping[str, Tensor])
     weights = [each for group in optimiser.param_groups for each in group["params"]]
     for key, each in tensors.items():
         number, _, name = key.partition(".")
-        kept.setdefault(int(number), {})[name] = placed(each, weights[int(number)])
+        kept.setdefault(int(number), {})[name] = placed_like(each, weights[int(number)])
     optimiser.load_state_dict({"state": kept, "param_groups": optimiser.state_dict()["param_groups"]})
 
 
@@ -150,7 +150,7 @@ def seed_randomness(seed: int) -> None:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def preserve_rng() -> Iterator[None]:
     """Draw what you like inside: outside, the random numbers go on as if nothing had been drawn."""
     before = randomness()
     try:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 from torch import Tensor, nn
 
-from regard.drop import drop
+from regard.fast.dropout import drop
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required
 from regard.registry import Maker, maker, part
 from regard.types import Attended, Attends, Count, Memory, Recurrent, Share, Widths

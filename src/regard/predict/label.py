@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard import masks
-from regard.drop import drop
+from regard.fast.dropout import drop
 from regard.predict.recurrent import refused, required
 from regard.registry import Maker, part
 from regard.types import Attended, Count, Labelled, Memory, Share, Widths

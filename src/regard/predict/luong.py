@@ -7,9 +7,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from regard.predict.held import Shared
+from regard.fast.shared_memory import Shared
+from regard.fast.split_linear import sides
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required, stacked
-from regard.predict.side import sides
 from regard.registry import Maker, maker, part
 from regard.types import Attended, Attends, Count, Memory, Share, Widths
 

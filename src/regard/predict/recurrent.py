@@ -14,9 +14,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from regard.drop import drop
 from regard.errors import UsageError
-from regard.predict.held import Held, Shared, held, minds
+from regard.fast.dropout import drop
+from regard.fast.shared_memory import Shared, SharedMemory, minds, share_memory
 from regard.predict.words import stepped, taught
 from regard.registry import Maker
 from regard.types import (
@@ -39,7 +39,7 @@ class RecurrentState(State):
     """The layers' states, the prepared memory, and what the wiring feeds from one step to the next."""
 
     layers: tuple[Recurrent, ...]
-    memory: Held | None = None
+    memory: SharedMemory | None = None
     feed: Float[Tensor, "B F"] | None = None
 
 
@@ -91,7 +91,7 @@ class RecurrentDecoder(nn.Module):
         """The state before the first word; keys are projected here, once."""
         kept = None
         if self.attend is not None:
-            kept = held([self.attend.prepare(memory.keys, memory.values, memory.mask)], self.attend)
+            kept = share_memory([self.attend.prepare(memory.keys, memory.values, memory.mask)], self.attend)
         return self.begin(memory, RecurrentState(0, self.bridge(memory), kept))
 
     def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 from regard import masks
 from regard.errors import UsageError
-from regard.predict import straight
-from regard.predict.held import held, minds
-from regard.predict.past import TransformerState
+from regard.fast import static_cache
+from regard.fast.kv_cache import TransformerState
+from regard.fast.shared_memory import minds, share_memory
 from regard.predict.recurrent import required
 from regard.predict.words import stepped, taught
 from regard.registry import Maker, maker, part
@@ -143,19 +143,19 @@ class TransformerDecoder(nn.Module):
     def start(self, memory: Memory) -> State:
         """Prepare the memory for every layer, once."""
         state = self._start(memory)
-        if straight.in_use() and straight.is_simple(self.layers):
-            return straight.begin(self.layers, state.memory, memory) or state
+        if static_cache.in_use() and static_cache.is_simple(self.layers):
+            return static_cache.begin(self.layers, state.memory, memory) or state
         return state
 
     def _start(self, memory: Memory) -> TransformerState:
         looks = [layer.attend for layer in self.layers]
         prepared = (attend.prepare(memory.keys, memory.values, memory.mask) for attend in looks)
-        return TransformerState(0, held(prepared, *looks))
+        return TransformerState(0, share_memory(prepared, *looks))
 
     def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
         """One position, after the remembered ones."""
-        if isinstance(state, straight.StraightState):
-            rows, after, looked = straight.through(self.layers, self.embed, token, state)
+        if isinstance(state, static_cache.StaticCacheState):
+            rows, after, looked = static_cache.through(self.layers, self.embed, token, state)
             return stepped(self.readout, self.last(rows)[: len(token)], after, looked)
         if not isinstance(state, TransformerState):
             raise TypeError(f"a Transformer decoder steps from its own state, not from {type(state).__name__}")

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from regard.predict.side import sides
+from regard.fast.split_linear import sides
 from regard.registry import part
 from regard.types import Attended, Embeds, State, Stepped, Taught, Whole
 

@@ -16,14 +16,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.model import Model
+from regard.search.backpointers import Finished, place_in_group
+from regard.search.constraints import NEVER
 from regard.search.hypothesis import Hypothesis
 from regard.search.loop import search
 from regard.search.options import Options
 from regard.search.penalty import length_penalty
 from regard.search.rows import Picked, Rows
-from regard.search.rules import NEVER
 from regard.search.strategy import Candidates, Strategy
-from regard.search.trail import Finished, place_in_group
 from regard.types import Grid, Padded
 
 

@@ -10,11 +10,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from regard.model import Model
+from regard.search.constraints import LEAST, refuse_nan
 from regard.search.hypothesis import Hypothesis
 from regard.search.loop import in_use, read
 from regard.search.options import Options
 from regard.search.penalty import heads_apart, looked_at, ranks
-from regard.search.rules import LEAST, refuse_nan
 from regard.types import Attended, Batch, Padded
 
 
@@ -30,7 +30,7 @@ def force(model: Model, batch: Batch, options: Options | None = None, *, record:
     with in_use(model):
         memory = read(model, batch.source)
         taught = model.predict.teach(Padded(batch.target.data[:, :-1], real), memory)
-        likelihood = -_surprise(taught.logits, given, real).sum(1)
+        likelihood = -_nll(taught.logits, given, real).sum(1)
         refuse_nan(likelihood)
         looked = tuple(_rows_cleared(each, real) for each in taught.looked)
         covered = looked_at(looked) if options.beta else None
@@ -48,10 +48,10 @@ def force(model: Model, batch: Batch, options: Options | None = None, *, record:
     ]
 
 
-def _surprise(logits: Float[Tensor, "B T V"], given: Tensor, real: Tensor) -> Float[Tensor, "B T"]:
+def _nll(logits: Float[Tensor, "B T V"], given: Tensor, real: Tensor) -> Float[Tensor, "B T"]:
     """-log p of each given piece, zero for padding."""
-    surprise = F.cross_entropy(logits.flatten(0, 1).float(), given.flatten(), reduction="none")
-    return surprise.view_as(given).double().clamp(max=-LEAST) * real
+    nll = F.cross_entropy(logits.flatten(0, 1).float(), given.flatten(), reduction="none")
+    return nll.view_as(given).double().clamp(max=-LEAST) * real
 
 
 def _rows_cleared(looked: Attended, real: Tensor) -> Attended:

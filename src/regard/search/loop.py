@@ -19,17 +19,17 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from regard.errors import UsageError
-from regard.listen import Looked, heard
+from regard.hooks import Looked, hooked
 from regard.model import Model
+from regard.search.backpointers import Backpointers, Finished
+from regard.search.constraints import Constraints, log_probabilities
 from regard.search.hypothesis import Hypothesis
 from regard.search.options import Options
 from regard.search.penalty import looked_at, ranks
 from regard.search.queue import Queue
 from regard.search.reading import read_by_length
 from regard.search.rows import Rows, first_rows, slices
-from regard.search.rules import Rules, log_probabilities
 from regard.search.strategy import Candidates, Strategy
-from regard.search.trail import Finished, Trail
 from regard.search.words import Words, words_of
 from regard.types import Grid, Memory, Padded, State, Stepped
 
@@ -87,7 +87,7 @@ def search(
 class Entered:
     """Sentences that have just entered: what they may write, the state that they begin with, what of them is real."""
 
-    rules: Rules
+    rules: Constraints
     words: Words
     state: State
     real: Bool[Tensor, "B S"]
@@ -99,13 +99,13 @@ class Running:
     def __init__(self, model: Model, queue: Queue, strategy: Strategy, *, start: int, end: int, record: bool) -> None:
         self.model, self.queue, self.options, self.strategy = model, queue, queue.options, strategy
         self.start, self.end, self.before = start, end, queue.entered
-        self.trail = Trail(record)
+        self.backpointers = Backpointers(record)
         self.room: Tensor | None = None
         first = self._enter(queue.places())
         self.rules, self.words, self.state, self.real = first.rules, first.words, first.state, first.real
         self.rows = self._first_rows(0)
         self.token = self.rows.piece
-        self.trail.enter(self.rows.owner)
+        self.backpointers.enter(self.rows.owner)
         strategy.begin(self.rules.limits)
         self.refills = bool(len(queue)) and self._refills()
 
@@ -117,9 +117,9 @@ class Running:
             if self.refills and len(self.queue) and len(self.rows):
                 alive = self.rows.owner.unique_consecutive()
                 if more := self.queue.wanted(self.before + int(alive[0]), len(alive)):
-                    found |= self.trail.read(self.strategy.nbest, self.real, alive)
+                    found |= self.backpointers.read(self.strategy.nbest, self.real, alive)
                     self.refill(more)
-        found |= self.trail.read(self.strategy.nbest, self.real)
+        found |= self.backpointers.read(self.strategy.nbest, self.real)
         return [found[owner] for owner in range(len(self.real))]
 
     def advance(self) -> None:
@@ -127,11 +127,11 @@ class Running:
         rows = self.rows
         stepped = self.words.model.step(self.token, self.state)
         self.state = stepped.state  # the one before may go
-        self.trail.look(stepped.looked)
+        self.backpointers.look(stepped.looked)
         if self.options.beta:
             rows = rows.cover(looked_at(stepped.looked))
         picked = self.strategy.pick(self._candidates(stepped, rows), rows)
-        after = rows.follow(picked)
+        after = rows.reorder_in_place(picked)
         ended = picked.piece == self.rules.end
         finished = self._finish(after.reorder(_places(ended)), picked.row[ended])
         going = _places(~ended)
@@ -140,11 +140,11 @@ class Running:
         self.state = _follow(self.state, parent, len(rows))
         self.rows = after.reorder(going)
         self.token = self.words.ids(self.rows.piece, self.rows.owner)
-        self.trail.go_on(parent, self.token)
+        self.backpointers.go_on(parent, self.token)
 
     def _candidates(self, stepped: Stepped, rows: Rows) -> Candidates:
         """What every row may go on with; the scores of the vocabulary are made for some rows after others."""
-        step, wanted, parts = self.trail.steps(rows.owner), self.strategy.wanted(rows), []
+        step, wanted, parts = self.backpointers.steps(rows.owner), self.strategy.wanted(rows), []
         for part in slices(len(rows), self.words.size):
             some, at = rows.some(part), step[part] if isinstance(step, Tensor) else step
             logits = self.words.own(stepped.some(part), some.owner)
@@ -159,19 +159,19 @@ class Running:
         """The next so many sentences begin, beside the rows that go on."""
         more, inside, device = self._enter(count), len(self.real), self.real.device
         state = more.state.counted(count, device)
-        self.state = self.state.counted(len(self.rows), device).beside(state)
-        self.rules = self.rules.beside(more.rules)
+        self.state = self.state.counted(len(self.rows), device).concatenate(state)
+        self.rules = self.rules.concatenate(more.rules)
         self.real = pad_sequence([*self.real, *more.real], batch_first=True)
         new = self._first_rows(inside)
-        self.rows, self.token = self.rows.beside(new), torch.cat((self.token, new.piece))
-        self.trail.enter(new.owner)
+        self.rows, self.token = self.rows.concatenate(new), torch.cat((self.token, new.piece))
+        self.backpointers.enter(new.owner)
         self.strategy.begin_more(more.rules.limits)
 
     def _enter(self, count: int) -> Entered:
         source, options = self.queue.take(count)
         memory = read(self.model, source)
         copies = torch.arange(len(memory.mask), device=memory.mask.device).repeat_interleave(self.strategy.copies)
-        rules = Rules(options, memory.mask.sum(1), size=self.model.sizes[1], end=self.end)
+        rules = Constraints(options, memory.mask.sum(1), size=self.model.sizes[1], end=self.end)
         words = words_of(self.model, source, options.shortlist, rules)
         state = _follow(self.model.predict.start(memory), copies, len(memory.mask))
         return Entered(words.placed(rules).reorder(copies), words.reorder(copies), state, memory.mask[copies])
@@ -184,16 +184,16 @@ class Running:
 
     def _refills(self) -> bool:
         """May sentences enter while others are at it? Not where rows keep what has the length of their own past."""
-        plain = not (self.options.beta or self.options.no_repeat or self.options.shortlist) and not heard(Looked)
+        plain = not (self.options.beta or self.options.no_repeat or self.options.shortlist) and not hooked(Looked)
         return plain and self.strategy.refills and getattr(self.model.predict, "refills", False)
 
     def _finish(self, ended: Rows, row: Int[Tensor, " F"]) -> Finished:
         """Score the outputs that have just ended, and keep them."""
-        steps = torch.full_like(row, self.trail.step)
-        length = 1 + self.trail.steps(ended.owner) + torch.zeros_like(row)
+        steps = torch.full_like(row, self.backpointers.step)
+        length = 1 + self.backpointers.steps(ended.owner) + torch.zeros_like(row)
         score = ranks(ended.likelihood, length, self.options, ended.covered, self.real[ended.owner])
         finished = Finished(ended.owner, steps, row, ended.likelihood, score)
-        self.trail.finished.append(finished)
+        self.backpointers.finished.append(finished)
         return finished
 
 
@@ -205,4 +205,4 @@ def _follow(state: State, parent: Int[Tensor, " M"], before: int) -> State:
     """The state of the rows that go on. To copy a state costs as much as a small step: not where nothing moves."""
     if len(parent) == before and torch.equal(parent, torch.arange(before, device=parent.device)):
         return state
-    return state.follow(parent)
+    return state.reorder_in_place(parent)

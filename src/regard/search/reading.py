@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from torch import Tensor
 
-from regard.listen import Looked, heard
+from regard.hooks import Looked, hooked
 from regard.model import Model
 from regard.types import Grid, Memory, Padded
 
@@ -23,14 +23,14 @@ SHARE = 0.8  # of its longest row every other one of a larger group has at least
 
 def read_by_length(model: Model, source: Padded | Grid) -> Memory:
     """The memory of all rows, in their order. A watcher sees them read as they stand."""
-    if not isinstance(source, Padded) or len(source.mask) <= FEWEST or heard(Looked):
+    if not isinstance(source, Padded) or len(source.mask) <= FEWEST or hooked(Looked):
         return model.read(source)
     lengths, order = source.lengths.sort(descending=True, stable=True)
     groups = list(_groups(lengths.tolist()))
     if len(groups) == 1:
         return model.read(source)
     parts = [model.read(_some(source, order[rows], int(lengths[rows][0]))) for rows in groups]
-    return parts[0].beside(*parts[1:]).reorder(order.argsort())
+    return parts[0].concatenate(*parts[1:]).reorder(order.argsort())
 
 
 def _groups(lengths: Sequence[int]) -> Iterator[slice]:

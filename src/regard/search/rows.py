@@ -58,7 +58,7 @@ class Rows(Reorderable):
         """The same rows, having looked once more."""
         return replace(self, covered=weights if self.covered is None else self.covered + weights)
 
-    def follow(self, picked: Picked) -> Rows:
+    def reorder_in_place(self, picked: Picked) -> Rows:
         """The rows after one more piece."""
         after = self.reorder(picked.row)
         written = after.written

@@ -12,9 +12,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from regard.search.backpointers import Finished
 from regard.search.largest import largest
 from regard.search.rows import Picked, Rows, Step
-from regard.search.trail import Finished
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from torch import Tensor, nn
 
 from regard.errors import UsageError
 from regard.model import Model
-from regard.search.rules import FREE, NEVER, Rules
+from regard.search.backpointers import place_in_group
+from regard.search.constraints import FREE, NEVER, Constraints
 from regard.search.shortlist import Shortlist
-from regard.search.trail import place_in_group
 from regard.types import Grid, Padded, Reorderable
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -34,7 +34,7 @@ class Words:
     def __init__(self, model: Model, size: int) -> None:
         self.model, self.size = model, size
 
-    def placed(self, rules: Rules) -> Rules:
+    def placed(self, rules: Constraints) -> Constraints:
         """The rules, speaking of places."""
         return rules
 
@@ -63,7 +63,7 @@ class Vocabularies(Reorderable):
 class Listed(Words):
     """The pieces of a shortlist; those that are forced are open as well."""
 
-    def __init__(self, model: Model, source: Padded, shortlist: Shortlist, rules: Rules) -> None:
+    def __init__(self, model: Model, source: Padded, shortlist: Shortlist, rules: Constraints) -> None:
         open_to = shortlist.candidates(source, model.sizes[1])
         row, step = (rules.prefix != FREE).nonzero(as_tuple=True)
         open_to[row, rules.prefix[row, step]] = True
@@ -73,7 +73,7 @@ class Listed(Words):
         pieces = open_to.any(0).nonzero().squeeze(1)
         super().__init__(_narrowed(model, pieces), len(pieces))
 
-    def placed(self, rules: Rules) -> Rules:
+    def placed(self, rules: Constraints) -> Constraints:
         """The rules, speaking of places; the end and what is to be avoided have the same in every vocabulary."""
         places = (self.each.ids.unsqueeze(1) == rules.prefix.unsqueeze(2)).int().argmax(-1)
         avoid = torch.arange(1, 1 + len(rules.avoid.unique()), device=places.device)
@@ -94,7 +94,7 @@ class Listed(Words):
         return self.each.ids[owner, place]
 
 
-def words_of(model: Model, source: Padded | Grid, shortlist: Shortlist | None, rules: Rules) -> Words:
+def words_of(model: Model, source: Padded | Grid, shortlist: Shortlist | None, rules: Constraints) -> Words:
     """What a search may write."""
     if shortlist is None:
         return Words(model, model.sizes[1])

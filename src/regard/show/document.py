@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from regard.alignment import END, Alignment
-from regard.evidence import Measure
-from regard.record import Aligner, Layer, Record, Side, later
+from regard.align.alignment import END, Alignment
+from regard.align.evidence import Measure
+from regard.align.record import Aligner, Layer, Record, Side, later
 from regard.show.labels import isolate
 
 FORMAT, PAGE = "regard-figure-1", "regard-page-1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from regard.record import Record
+from regard.align.record import Record
 from regard.show.canvas import check_name, new_figure, write_figure
 
 CELL = 1.15  # inches of one small matrix

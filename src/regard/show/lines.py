@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from regard.alignment import Alignment
+from regard.align.alignment import Alignment
 from regard.show.canvas import LABEL, Spacing, check_name, longest, new_figure, short, write_figure
 from regard.show.fonts import families
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from regard.alignment import Alignment
-from regard.record import Record
+from regard.align.alignment import Alignment
+from regard.align.record import Record
 from regard.show.labels import isolate, readable
 from regard.show.terminal import PLAIN, WIDTH, label_of, listing
 

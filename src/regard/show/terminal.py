@@ -9,7 +9,7 @@ from jaxtyping import Float
 from rich.cells import cell_len
 from torch import Tensor
 
-from regard.alignment import Alignment
+from regard.align.alignment import Alignment
 from regard.show.labels import cut, isolate, readable
 
 SHADES = " ░▒▓█"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.alignment import Alignment
+from regard.align.alignment import Alignment
+from regard.align.record import Record
 from regard.errors import UnknownName, UsageError
-from regard.record import Record
 from regard.show.canvas import ENDINGS, check_name
 from regard.show.document import alignment_document, page_of, record_document
 from regard.show.labels import runs_left

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.errors import UnknownName, UsageError
-from regard.listen import Looked, listening
+from regard.hooks import Looked, hook
 
 KINDS = ("cross", "image", "encoder-self", "decoder-self", "attention")
 
@@ -78,7 +78,7 @@ class Seen:
 def watch(model: nn.Module | None = None) -> Iterator[Seen]:
     """Record every attention that looks inside the block; `model` gives each its kind and layer."""
     seen = Seen({} if model is None else _places(model))
-    with listening(Looked, seen.hear):
+    with hook(Looked, seen.hear):
         yield seen
 
 

@@ -10,8 +10,8 @@ from torch.nn import functional as F
 
 from regard.engine.pytorch import Torch, half, search
 from regard.engine.pytorch.half import TiledFeedForward, TiledLinear, TiledTable, in_half_precision, packed, tiled
-from regard.listen import Looked, listening
-from regard.predict.side import sides
+from regard.fast.split_linear import sides
+from regard.hooks import Looked, hook
 from regard.search import Options, beam_search, force
 from regard.types import Batch
 from small import DECODERS, batch, model, overrides
@@ -122,6 +122,6 @@ def test_few_rows_are_left_to_full_precision(monkeypatch):
     engine.force([[5, 2], [5, 2]], [[7], [11]], record=False)
     engine.force([[5, 2]], [[7, 11, 13]], record=False)
     assert [each is full for each in asked] == [False, True, True, False, False, True]
-    with listening(Looked, lambda event: None):
+    with hook(Looked, lambda event: None):
         assert engine.suited(1) is engine.model
     assert Torch(full).suited(1) is full, "one that has no other form"

@@ -3,9 +3,9 @@
 import pytest
 
 from exports import KINDS, SIZES
+from regard.align.record import Aligner
 from regard.errors import ModelError
 from regard.export.ctranslate2.fitting import check_expressible
-from regard.record import Aligner
 from small import model
 
 

@@ -8,6 +8,7 @@ import torch
 pytest.importorskip("ctranslate2", reason="ctranslate2 is one of the dev dependencies")
 
 from exports import KINDS, LINES, OTHERS, built, saved, tokenizers
+from regard.align.record import Aligner
 from regard.engine import MANIFEST
 from regard.engine.ctranslate2 import Manifest
 from regard.errors import ModelError, UnknownName, UsageError
@@ -15,7 +16,6 @@ from regard.export.ctranslate2 import export
 from regard.export.ctranslate2 import spec as spec_module
 from regard.export.ctranslate2.spec import piece_names, transformer
 from regard.export.request import Wish
-from regard.record import Aligner
 from regard.search import Options
 from regard.translator import Translator
 

@@ -245,9 +245,9 @@ def test_searches_side_by_side_find_the_same(home, tmp_path, monkeypatch, one_th
     monkeypatch.setattr("regard.engine.pytorch.folder.bf16_gain", lambda: 2.0)
     export(home / "model", tmp_path / "out", Wish(quantization, LINES))
     alone, beside = Translator.load(tmp_path / "out"), Translator.load(tmp_path / "out")
-    assert alone.engine.lanes == 1
+    assert alone.engine.workers == 1
     torch.set_num_threads(2)
-    assert Translator.load(tmp_path / "out").engine.lanes == (2 if quantization == "bfloat16" else 1)
+    assert Translator.load(tmp_path / "out").engine.workers == (2 if quantization == "bfloat16" else 1)
     beside.engine._lanes = 2
     threads, search = set(), beside.engine.search
     monkeypatch.setattr(

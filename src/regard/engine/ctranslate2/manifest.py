@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from regard.align.record import Aligner
 from regard.engine import MANIFEST, read_manifest
 from regard.errors import ModelError
-from regard.record import Aligner
 
 NAME = "ctranslate2"
 

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.align.record import Aligner
 from regard.data.tokenizer import END
 from regard.engine import Ids
 from regard.engine.ctranslate2.manifest import Carried, Manifest
 from regard.errors import ShapeError, UsageError
-from regard.record import Aligner
 from regard.search import Hypothesis, Options
 from regard.search.hypothesis import penalty_of
 from regard.search.options import Number
@@ -82,7 +82,7 @@ class CTranslate2:
         self.numbers = {name: number for number, name in enumerate(self.target_names)}
         # Its workers would wait while we number pieces and read links: with one call more than workers, none does. One
         # worker is left with one call, so that one thread stays one.
-        self.lanes = backend.num_translators + 1 if backend.num_translators > 1 else 1
+        self.workers = backend.num_translators + 1 if backend.num_translators > 1 else 1
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -111,9 +111,9 @@ class CTranslate2:
         """It makes its own batches."""
         return False
 
-    def pool(self, lanes: int) -> ThreadPoolExecutor:
+    def pool(self, workers: int) -> ThreadPoolExecutor:
         """Plain threads: they wait for its workers."""
-        return ThreadPoolExecutor(lanes)
+        return ThreadPoolExecutor(workers)
 
     def search(
         self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None

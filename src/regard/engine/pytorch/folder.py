@@ -28,8 +28,8 @@ from regard.engine.pytorch.eight_bits import in_eight_bits, restored, rounded
 from regard.engine.pytorch.half import in_half_precision
 from regard.engine.pytorch.search import Torch, pays
 from regard.errors import ModelError
+from regard.fast.pages import give_back, keep_pages
 from regard.model import Model, check_text, load, recipe_of
-from regard.pages import give_back, keep_pages
 from regard.search.shortlist import NOBODY, Shortlist
 
 WEIGHTS, SHORTLIST = "weights.safetensors", "shortlist.safetensors"

@@ -20,8 +20,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from regard.fast.static_cache import TILE
 from regard.model import Model
-from regard.predict.straight import TILE
 from regard.predict.words import Apart, Readout, Table
 from regard.sublayers import FeedForward
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import torch
 
+from regard.align.record import Aligner
 from regard.data.batches import pad
 from regard.data.tokenizer import END, START
 from regard.engine import Ids
-from regard.listen import Looked, heard
+from regard.hooks import Looked, hooked
 from regard.model import Model
-from regard.record import Aligner
 from regard.search import Hypothesis, Options, beam_search, force, greedy_search, sample
 from regard.search.sampling import dice_of
 from regard.search.shortlist import Shortlist
@@ -27,13 +27,13 @@ WORTH = 2**22
 class Searched:
     """A model that our own search steps through, whatever computes its steps; with a shortlist, it scores no others.
 
-    `lanes` is how many searches run side by side, a thread each; with one, a search has all the threads.
+    `workers` is how many searches run side by side, a thread each; with one, a search has all the threads.
     """
 
     condensed = False
 
-    def __init__(self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1) -> None:
-        self.model, self.shortlist, self._lanes = model, shortlist, lanes
+    def __init__(self, model: Model, shortlist: Shortlist | None = None, workers: int = 1) -> None:
+        self.model, self.shortlist, self._lanes = model, shortlist, workers
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -45,16 +45,16 @@ class Searched:
         return self
 
     @property
-    def lanes(self) -> int:
+    def workers(self) -> int:
         """As many as it was given; who watches, watches one thread."""
-        return 1 if heard(Looked) else self._lanes
+        return 1 if hooked(Looked) else self._lanes
 
     @contextmanager
-    def pool(self, lanes: int) -> Iterator[Executor]:
+    def pool(self, workers: int) -> Iterator[Executor]:
         """Threads that compute each for itself; afterwards PyTorch has as many again as it had."""
         threads = torch.get_num_threads()
         try:
-            with ThreadPoolExecutor(lanes, initializer=torch.set_num_threads, initargs=(1,)) as executor:
+            with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as executor:
                 yield executor
         finally:
             torch.set_num_threads(threads)
@@ -101,14 +101,14 @@ class Torch(Searched):
     """
 
     def __init__(
-        self, model: Model, shortlist: Shortlist | None = None, lanes: int = 1, full: Model | None = None
+        self, model: Model, shortlist: Shortlist | None = None, workers: int = 1, full: Model | None = None
     ) -> None:
-        super().__init__(model.eval(), shortlist, lanes)
+        super().__init__(model.eval(), shortlist, workers)
         self.full = full
 
     def suited(self, rows: int) -> Model:
         """In half precision where that pays; who watches sees the one model."""
-        if self.full is None or pays(rows, self.full) or heard(Looked):
+        if self.full is None or pays(rows, self.full) or hooked(Looked):
             return self.model
         return self.full
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from regard.align.record import Aligner
 from regard.attend.attention import Attention
 from regard.attend.choice import Soft
 from regard.attend.heads import Heads
@@ -19,7 +20,6 @@ from regard.errors import ModelError
 from regard.model import Model
 from regard.predict.transformer import TransformerDecoder
 from regard.predict.words import Linear, Tied
-from regard.record import Aligner
 from regard.registry import KINDS, names
 
 HINT = "Use the model as it is (regard translate MODEL runs every part there is), or export it --to onnx."

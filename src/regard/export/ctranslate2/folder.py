@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from regard.align.record import Aligner
 from regard.engine import MANIFEST
 from regard.engine.ctranslate2 import Manifest, library
 from regard.engine.home import read_aligner
@@ -20,7 +21,6 @@ from regard.export.ctranslate2.fitting import check_expressible
 from regard.export.place import fresh_folder
 from regard.export.request import Exported, Say, Wish, checked, checked_twice, keep, lines_to_check, open_model
 from regard.export.shortlist import effect, learn
-from regard.record import Aligner
 from regard.translator import Translator
 from regard.version import __version__
 

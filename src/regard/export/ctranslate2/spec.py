@@ -22,6 +22,7 @@ from ctranslate2.specs import (
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard.align.record import Aligner
 from regard.attend.heads import Heads
 from regard.data.tokenizer import Tokenizer
 from regard.embed.position import Learned
@@ -32,7 +33,6 @@ from regard.export.ctranslate2.heads import heads_first
 from regard.model import Model
 from regard.predict.transformer import DecoderLayer
 from regard.predict.words import Linear
-from regard.record import Aligner
 from regard.sublayers import FeedForward, Residual
 
 POSITIONS = 1024  # of a sinusoid, which itself has no end: more than a line of `regard translate` has

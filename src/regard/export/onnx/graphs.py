@@ -23,7 +23,7 @@ from regard.engine.onnx import BATCH, FRESH, PAST, SOURCE, STEP, WEIGHTS, Graph,
 from regard.export.onnx.flat import named_tensors, with_tensors
 from regard.export.onnx.operators import traceable
 from regard.export.onnx.trace import write_graph
-from regard.listen import Looked, listening
+from regard.hooks import Looked, hook
 from regard.model import Model
 from regard.search.penalty import heads_apart
 from regard.types import Padded, State, Stepped
@@ -142,7 +142,7 @@ class Step(nn.Module):
 @contextmanager
 def _in_the_open() -> Iterator[None]:
     """Attention whose weights are made once, for the context and for the outputs: as when someone watches."""
-    with listening(Looked, lambda event: None):
+    with hook(Looked, lambda event: None):
         yield
 
 

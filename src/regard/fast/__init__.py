@@ -1,0 +1,1 @@
+"""What is there for speed alone: the equations elsewhere read the same without it."""
