@@ -102,7 +102,7 @@ def observe_trained(name, folder):
         elif hasattr(event, "values"):
             scores.update(event.values)
 
-    recipe, data, out = folder / "recipe.toml", folder / "data", folder / "run"
+    recipe, data, out = folder / "recipe.toml", folder / "data", folder / "golden"
     recipe.write_text(write(small_recipe(name)), encoding="utf-8")
     data.mkdir()
     for side, lines in zip(("en", "fr"), zip(*PAIRS, strict=True), strict=True):
@@ -233,7 +233,7 @@ def _dump(value, depth=0):
 
 
 if __name__ == "__main__":
-    os.environ["REGARD_CACHE"] = tempfile.mkdtemp()
+    os.environ |= {"REGARD_CACHE": tempfile.mkdtemp(), "REGARD_ENGINE": "torch"}
     torch.set_num_threads(1)
     HOME.mkdir(exist_ok=True)
     for recipe_name, lines in rewrite(sys.argv[1:] or sorted(NAMED)):
