@@ -29,7 +29,7 @@ from mutants.reached import HOME, Test, choose, environment, reached, test_files
 
 MODULES = (
     *("attend", "predict", "encode", "embed", "learn", "search", "evaluate", "export"),
-    *("alignment.py", "record.py"),
+    "align",
 )
 SAME = Path(__file__).with_name("same.toml")
 # What most tests import, beside Regard itself.
