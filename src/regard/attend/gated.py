@@ -2,7 +2,7 @@
 
 Gates are 0 or 1. In training they are drawn by the Gumbel trick and passed straight through: 0 or 1 on the
 way forward, the relaxed gate's gradient on the way back. The mean of the open probability, times `price`,
-goes to the loss through `listen.Side`: without a price nothing ever closes, with too high a price everything
+goes to the loss through `hooks.Side`: without a price nothing ever closes, with too high a price everything
 does.
 """
 

@@ -5,7 +5,7 @@ from the score-function estimator (REINFORCE): the term
 
     - (log p(y) - b) log a_z  -  entropy * H[a]
 
-goes to the loss through `listen.Side`, where log p(y) is the item's log-likelihood under the whole model and b
+goes to the loss through `hooks.Side`, where log p(y) is the item's log-likelihood under the whole model and b
 the moving average of it. Without b the estimate is right on average and far too noisy to learn from. In use
 the best key is taken.
 """
