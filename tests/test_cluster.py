@@ -198,13 +198,13 @@ OWN_PROCESS = """
 import sys
 from pathlib import Path
 from cluster_jobs import Shouting
-from regard.chunks import Block
+from regard.chunks import Chunk
 from regard.cluster import Share, connect, spread
 from regard.errors import RegardError
 
 with connect():
     try:
-        list(spread(Shouting(Path(sys.argv[1])), [Block(0, ["die"])], Share(1, 1, 1)))
+        list(spread(Shouting(Path(sys.argv[1])), [Chunk(0, ["die"])], Share(1, 1, 1)))
     except RegardError as error:
         sys.stderr.write(error.message)
 print("and back")

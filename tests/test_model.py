@@ -121,9 +121,10 @@ def test_tied_tables_are_stored_once_and_stay_tied(tmp_path, settings):
     assert (tied.weight[7] == 3.0).all()
 
 
-def test_the_public_name_loads(tmp_path, one):
-    tokenizer = Tokenizer.train(["a b c"], kind="words").backend.to_str()
-    save(one, tmp_path / "m", {"source.tokenizer.json": tokenizer, "target.tokenizer.json": tokenizer})
+def test_the_public_name_loads(tmp_path):
+    tokenizer = Tokenizer.train(["a b c"], kind="words")
+    one, files = model(source=len(tokenizer), target=len(tokenizer)), ("source.tokenizer.json", "target.tokenizer.json")
+    save(one, tmp_path / "m", dict.fromkeys(files, tokenizer.backend.to_str()))
     assert same(regard.load(str(tmp_path / "m")).model, one)
     with pytest.raises(ModelError, match="no model folder"):
         regard.load(tmp_path / "nothing")
@@ -392,7 +393,7 @@ def test_weights_that_do_not_say_their_sizes(folder, one):
     [
         ("[embed\n", r"recipe\.toml:1"),
         ("", r"recipe\.toml: embed: missing"),
-        ('[embed]\npart = "glyphs"\n', "no embed is called 'glyphs'"),
+        ('[embed]\npart = "glyphs"\n', "needs parts that are not registered: the embed 'glyphs'"),
     ],
 )
 def test_a_damaged_recipe_is_told_with_its_file(folder, text, message):

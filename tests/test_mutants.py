@@ -123,8 +123,8 @@ def test_the_nearest_tests_are_asked_first_and_the_quickest_of_them():
 
 
 def test_test_files_of_a_module():
-    found = reached.test_files(["attend", "record.py"])
-    assert {"tests/attend/test_choice.py", "tests/test_record.py", "tests/test_contract.py"} <= set(found)
+    found = reached.test_files(["attend", "align/record.py"])
+    assert {"tests/attend/test_choice.py", "tests/align/test_record.py", "tests/test_contract.py"} <= set(found)
     assert not [file for file in found if file.startswith(("tests/cli/", "tests/learn/"))]
 
 

@@ -75,10 +75,10 @@ def test_batches_do_not_change_what_is_found(tokenizers):
         assert small[0].likelihood == pytest.approx(large[0].likelihood, abs=1e-4)
 
 
-@pytest.mark.parametrize("lanes", [1, 2])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_lines_that_enter_as_others_end_are_told_in_order(tokenizers, workers):
     ours = translator(tokenizers)
-    ours.engine._lanes = workers
+    ours.engine._workers = workers
     lines = LINES * 5
     for one, other in zip(ours.search(lines, tokens=30, refill=True), ours.search(lines), strict=True):
         assert [each.text for each in one] == [each.text for each in other]
@@ -112,7 +112,7 @@ def test_batches_hold_every_row_once_and_no_more_positions_than_asked(lengths, t
         assert len(rows) == 1 or len(rows) * (max(lengths[row] for row in rows) + 1) <= tokens
 
 
-def test_lanes_get_as_much_to_do():
+def test_workers_get_as_much_to_do():
     """By length alone, one would have the long lines and the other the short ones."""
     lengths = list(range(1, 65))
     one, other = batches_of(lengths, tokens=64 * 65, workers=2)
@@ -153,7 +153,7 @@ class Lanes:
         return None
 
 
-def test_an_engine_of_many_lanes_has_as_many_searches_under_way(tokenizers):
+def test_an_engine_of_many_workers_has_as_many_searches_under_way(tokenizers):
     """Two at a time, of four: by one alone the barrier would break. What they find stands where it was asked."""
     source, _ = tokenizers
     lines = ["ja", "ein buch", "der mann liest", "ein kind und ein mann"]

@@ -49,11 +49,16 @@ def test_files(modules: Sequence[str], home: Path = HOME) -> list[str]:
     found = []
     for path in sorted((home / "tests").rglob("test_*.py")):
         file = path.relative_to(home).as_posix()
-        mirrors = any(file.startswith((f"tests/{each}/", f"tests/test_{each}.py")) for each in names)
+        mirrors = any(file.startswith((f"tests/{each}/", _mirror(each))) for each in names)
         names_them = path.parent.name == "tests" and asks.search(path.read_text(encoding="utf-8"))
         if not LEFT_OUT.match(file) and (mirrors or names_them or file in WHOLE or "golden" in file):
             found.append(file)
     return found
+
+
+def _mirror(name: str) -> str:
+    """The test file of the same name as a module."""
+    return (Path("tests") / name).with_name(f"test_{Path(name).name}.py").as_posix()
 
 
 def reached(trees: Sequence[Path], files: Iterable[str], kept: Path = KEPT) -> list[Test]:

@@ -2,10 +2,11 @@
 
 import pytest
 
+from regard.align import corpus_links
 from regard.align.corpus_links import held_out_links, training_links
 from regard.data.corpus import Corpus
 from regard.data.tokenizer import train_pair
-from regard.evaluate import aer, corpus_links, read_links
+from regard.evaluate import aer, read_links
 
 
 @pytest.fixture(scope="module")

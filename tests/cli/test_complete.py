@@ -83,7 +83,7 @@ def test_every_value_that_is_offered_can_be_written():
     """What stands there now, written anew, gives the same recipe."""
     usual = resolve("transformer")
     plain = {key: values for key, values in complete._listed("transformer").items() if len(values) == 1}
-    assert {"embed.width", "train.betas", "train.rate", "encode.layers"} <= plain.keys()
+    assert {"embed.width", "train.optimiser.betas", "train.rate", "encode.layers"} <= plain.keys()
     assert resolve("transformer", [f"{key}={value}" for key, (value,) in plain.items()]) == usual
 
 

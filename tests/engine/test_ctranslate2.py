@@ -156,7 +156,6 @@ def test_nothing_is_translated_to_nothing(ours, theirs):
     assert [each.text for each in found][::2] == ["", ""]
     assert found[1].text == theirs.translate(LINES[0]).text
     assert (found[0].likelihood, found[0].alignment) == (0, None)
-    assert found[0].alignment.matrix.tolist() == [[1.0]]
     assert theirs.score("", OTHERS[0]) == pytest.approx(ours.score("", OTHERS[0]), abs=1e-3)
     assert torch.equal(theirs.align("", OTHERS[0]).matrix, ours.align("", OTHERS[0]).matrix)
 

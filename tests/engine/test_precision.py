@@ -11,6 +11,7 @@ import torch
 from regard.data.files import cache_folder
 from regard.engine import precision
 from regard.errors import TrainingError
+from regard.learn import cross_entropy
 from regard.learn.learner import Learner
 from regard.learn.settings import TrainSettings
 from small import DECODERS, batch, model, overrides
@@ -88,13 +89,13 @@ def test_the_probe_measures_something(monkeypatch, capsys):
 def test_products_are_half_and_weights_are_whole(monkeypatch):
     ours, theirs = model().recipe.build(31, 37), model().recipe.build(31, 37)
     theirs.load_state_dict(ours.state_dict())
-    seen, apply, pairs = [], nll._ProductNLL.apply, batch()
+    seen, apply, pairs = [], cross_entropy._ProductNLL.apply, batch()
 
     def seeing(rows, table, *rest):
         seen.append((rows.dtype, table.dtype))
         return apply(rows, table, *rest)
 
-    monkeypatch.setattr(nll._ProductNLL, "apply", seeing)
+    monkeypatch.setattr(cross_entropy._ProductNLL, "apply", seeing)
     half, whole = (
         Learner(ours, TrainSettings(), iter([pairs]), bf16=True),
         Learner(theirs, TrainSettings(), iter([pairs])),

@@ -50,7 +50,7 @@ def assert_same(one, other, within=1e-10):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("move", ["reorder", "follow"])
+@pytest.mark.parametrize("move", ["reorder", "reorder_in_place"])
 @pytest.mark.parametrize("settings", SIMPLE.values(), ids=SIMPLE)
 def test_every_step_is_the_general_one(settings, move, monkeypatch):
     monkeypatch.setattr("regard.fast.static_cache.LARGE", 2_000)  # some tables are, some are not

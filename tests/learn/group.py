@@ -145,7 +145,7 @@ def signalled(folder, *, rank, number):
 
 def full_disk(folder):
     """The main process cannot write its second state."""
-    write, calls = run.write_state, []
+    write, calls = running.write_state, []
 
     def fail(*arguments):
         calls.append(1)
@@ -153,14 +153,14 @@ def full_disk(folder):
             raise OSError(28, "No space left on device")
         write(*arguments)
 
-    run.write_state = fail
+    running.write_state = fail
     train(folder)
 
 
 def unequal_clocks(folder):
     """Each process has a clock of its own, and the budget, the rate and the validations go by the clock."""
     pace, now = (1.0 if is_rank(0) else 1.7), iter(range(10**6))
-    run.time.monotonic = lambda: next(now) * pace
+    running.time.monotonic = lambda: next(now) * pace
     settings = replace(SETTINGS, validate_steps=0, validate_minutes=0.2, schedule=maker("schedule", "cosine"))
     model, place = small_model(), RunFolder(Path(folder))
     outcome = run(model, batches(), settings, place, budget=Budget(minutes=1.0), validate=falling, seed=13)

@@ -5,6 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from regard.learn import cross_entropy
 from regard.learn.cross_entropy import negative_log_likelihoods, product_nll
 from regard.learn.loss import sequence_loss
 from regard.types import Taught
@@ -29,7 +30,7 @@ def sides(count=7, size=11, width=5, seed=0):
 def test_slices_are_the_whole(count, size, smoothing, held, seed):
     *given_sides, wanted = sides(count, size, seed=seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nll, "SLICE", held)
+        patch.setattr(cross_entropy, "SLICE", held)
         plain, goal = product_nll(*given_sides, wanted, smoothing)
     gradients = torch.autograd.grad(3 * goal, given_sides)
     rows, table, bias = given_sides

@@ -20,7 +20,7 @@ from regard.learn.learner import Learner
 from regard.learn.pace import Way, counts, processes_of, ranked, told, way_of
 from regard.learn.processes import Elsewhere
 from regard.learn.settings import TrainSettings
-from regard.tasks import TrainJob, ready
+from regard.tasks import TrainJob, setup
 
 ONE, TWO = Way(1, 2), Way(2, 1)
 
@@ -176,8 +176,8 @@ def test_there_is_nothing_to_choose_where_one_process_fails_or_somebody_interrup
 
 
 def test_one_process_that_was_chosen_trains_as_one_that_was_asked_for(run, monkeypatch, tmp_path):
-    learnt, learn = [], ready.learn_tokenizers
-    monkeypatch.setattr(ready, "learn_tokenizers", lambda *words: learnt.append(words) or learn(*words))
+    learnt, learn = [], setup.learn_tokenizers
+    monkeypatch.setattr(setup, "learn_tokenizers", lambda *words: learnt.append(words) or learn(*words))
     measured(monkeypatch, one=3.0, two=2.0)
     code, said = run(tmp_path / "auto", "--steps", 3, "--processes", "auto")
     assert code == 0, said

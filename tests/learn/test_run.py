@@ -15,6 +15,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from learn.child import PAIRS, TOKENIZER, small_model, stream
 from regard.data.batches import Batches, Examples
 from regard.errors import ModelError, TrainingError, UsageError
+from regard.learn import run as running
 from regard.learn.events import Saved, Step, Validated, Validation
 from regard.learn.folder import RunFolder
 from regard.learn.learner import Learner
@@ -158,7 +159,7 @@ def test_budget_of_steps(tmp_path):
 def test_budget_of_minutes_is_summed_over_resumes(tmp_path, monkeypatch):
     """A clock that goes on by a second whenever it is asked, so that nothing depends on this machine."""
     ticks = itertools.count(1000.0)
-    monkeypatch.setattr(run.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(running.time, "monotonic", lambda: float(next(ticks)))
     told = []
     first = go(tmp_path, budget=Budget(minutes=0.5), tell=told.append)
     assert first.reason == "minutes"

@@ -8,7 +8,7 @@ from regard.learn.settings import TrainSettings
 from regard.model import parameters
 from regard.recipe import resolve
 from regard.registry import maker
-from regard.tasks import TrainJob, room
+from regard.tasks import TrainJob, memory_check
 from regard.tasks.memory_check import check_memory
 from small import RECIPE, model
 
@@ -34,13 +34,13 @@ def test_the_limit_by_hand(monkeypatch):
     """Each weight has a gradient, two moments of Adam and the mean of an ema: five numbers of four bytes."""
     count = parameters(model())
     settings = TrainSettings(average=maker("average", "ema"))
-    monkeypatch.setattr(room, "_memory", lambda: 5 * 4 * count)
+    monkeypatch.setattr(memory_check, "_memory", lambda: 5 * 4 * count)
     check_memory(resolve(RECIPE), 31, 37, settings)
-    monkeypatch.setattr(room, "_memory", lambda: 5 * 4 * count - 1)
+    monkeypatch.setattr(memory_check, "_memory", lambda: 5 * 4 * count - 1)
     with pytest.raises(UsageError, match=f"{count:,} parameters with 4 more"):
         check_memory(resolve(RECIPE), 31, 37, settings)
     check_memory(resolve(RECIPE), 31, 37, TrainSettings(optimiser=maker("optimiser", "sgd")))
-    monkeypatch.setattr(room, "_memory", lambda: None)
+    monkeypatch.setattr(memory_check, "_memory", lambda: None)
     check_memory(resolve(RECIPE), 31, 37, settings)
 
 

@@ -248,7 +248,7 @@ def test_searches_side_by_side_find_the_same(home, tmp_path, monkeypatch, one_th
     assert alone.engine.workers == 1
     torch.set_num_threads(2)
     assert Translator.load(tmp_path / "out").engine.workers == (2 if quantization == "bfloat16" else 1)
-    beside.engine._lanes = 2
+    beside.engine._workers = 2
     threads, search = set(), beside.engine.search
     monkeypatch.setattr(
         beside.engine, "search", lambda *given, **more: threads.add(torch.get_num_threads()) or search(*given, **more)

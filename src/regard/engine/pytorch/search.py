@@ -33,7 +33,7 @@ class Searched:
     condensed = False
 
     def __init__(self, model: Model, shortlist: Shortlist | None = None, workers: int = 1) -> None:
-        self.model, self.shortlist, self._lanes = model, shortlist, workers
+        self.model, self.shortlist, self._workers = model, shortlist, workers
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -47,7 +47,7 @@ class Searched:
     @property
     def workers(self) -> int:
         """As many as it was given; who watches, watches one thread."""
-        return 1 if hooked(Looked) else self._lanes
+        return 1 if hooked(Looked) else self._workers
 
     @contextmanager
     def pool(self, workers: int) -> Iterator[Executor]:

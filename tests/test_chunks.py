@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.align.alignment import Alignment
-from regard.chunks import Block, one_json_line, one_line
+from regard.chunks import Chunk, one_json_line, one_line
 from regard.cli import lines
 from regard.cli.evaluate import _keep
 from regard.search import Options
@@ -68,11 +68,11 @@ class Writer(Translator):
 )
 def test_translations(alignments: str, nbest: int, expected: str):
     job = TranslateJob(Path("folder"), Options(beam=nbest, nbest=nbest), alignments, "text")
-    assert job.write(Writer(), Block(0, ["x"])).lines == [expected] * nbest
+    assert job.write(Writer(), Chunk(0, ["x"])).lines == [expected] * nbest
 
 
 def test_translations_as_json():
-    (line,) = TranslateJob(Path("folder"), Options(), "hard", "jsonl").write(Writer(), Block(0, ["x"])).lines
+    (line,) = TranslateJob(Path("folder"), Options(), "hard", "jsonl").write(Writer(), Chunk(0, ["x"])).lines
     assert len(line.splitlines()) == 1 and json.loads(line)["text"] == AWKWARD
 
 
