@@ -106,6 +106,15 @@ def ray_address():
         cluster.stdin.close()
 
 
+# Files whose tests take longest, or share what takes long to set up: they go first, so that no process is left with one
+# of them while the others have nothing to do.
+LONG = ("test_compare", "test_quickstart", "test_translate_ray", "test_guide", "test_launch", "test_golden", "test_proofs")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.path.stem.startswith(LONG))
+
+
 def pytest_configure():
     torch.set_num_threads(1)
     # A Ray of the tests is for them alone; the package reads this when it is imported.

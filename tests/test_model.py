@@ -123,7 +123,7 @@ def test_tied_tables_are_stored_once_and_stay_tied(tmp_path, settings):
 
 def test_the_public_name_loads(tmp_path):
     tokenizer = Tokenizer.train(["a b c"], kind="words")
-    one, files = model(source=len(tokenizer), target=len(tokenizer)), ("source.tokenizer.json", "target.tokenizer.json")
+    one, files = small(source=len(tokenizer), target=len(tokenizer)), ("source.tokenizer.json", "target.tokenizer.json")
     save(one, tmp_path / "m", dict.fromkeys(files, tokenizer.backend.to_str()))
     assert same(regard.load(str(tmp_path / "m")).model, one)
     with pytest.raises(ModelError, match="no model folder"):
