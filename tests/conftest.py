@@ -108,11 +108,11 @@ def ray_address():
 
 # Files whose tests take longest, or share what takes long to set up: they go first, so that no process is left with one
 # of them while the others have nothing to do.
-LONG = ("test_compare", "test_quickstart", "test_translate_ray", "test_guide", "test_launch", "test_golden", "test_proofs")
+LONG = ("compare", "quickstart", "translate_ray", "guide", "launch", "golden", "proofs")
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: not item.path.stem.startswith(LONG))
+    items.sort(key=lambda item: item.path.stem.removeprefix("test_") not in LONG)
 
 
 def pytest_configure():

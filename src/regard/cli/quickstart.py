@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DATES = ("friday october 20 1995", "the 3rd of may 1968")
 PHRASES = ("the honest architect explained that he was tired .", "the red car is in the garden .")
 MIDDLING = 8  # words of a sentence that shows something, and is read at a glance
+PHRASES_LEARNT, TESTED_DATES, TESTED_PHRASES = 50_000, 500, 300
 # Small batches, so that a minute holds many updates; validation is done once, at the end.
 QUICK = ("train.validate_steps=0", "train.tensorboard=false", "train.precision=fp32")
 SHORT = (*QUICK, "train.vocabulary=3000", "train.tokens=1024", "train.rate=0.003")
@@ -46,11 +47,12 @@ def quickstart(
         phrases = _trained(_fresh(out / "en-fr"), minutes, seed)
     reader = load(out / "dates")
     bleu, links, known = _scored(phrases, seed)
-    typer.echo(f"{_exact(reader, seed):.1%} of 500 dates it has never seen are read exactly.\n")
+    typer.echo(f"{_exact(reader, seed):.1%} of {TESTED_DATES:,} dates it has never seen are read exactly.\n")
     for line in DATES:
         typer.echo(_drawn(line, _by_letters(reader, line), "") + "\n")
     typer.echo(
-        f"BLEU {bleu:.1f} on 300 sentences it has never seen; alignment error {links.aer:.1%} against gold links.\n"
+        f"BLEU {bleu:.1f} on {TESTED_PHRASES:,} sentences it has never seen; "
+        f"alignment error {links.aer:.1%} against gold links.\n"
     )
     for line in PHRASES:
         typer.echo(_drawn(line, phrases.align(line, phrases.translate(line).text), " ") + "\n")
@@ -111,7 +113,7 @@ def _trained(folder: Path, minutes: float, seed: int) -> Translator:
         return api.train(
             "rnnsearch-small",
             data="phrasebook",
-            size=50_000,
+            size=PHRASES_LEARNT,
             out=folder,
             minutes=minutes,
             seed=seed,
@@ -123,7 +125,7 @@ def _trained(folder: Path, minutes: float, seed: int) -> Translator:
 def _exact(reader: Translator, seed: int) -> float:
     from regard.data.builtin import examples
 
-    pairs = list(examples("dates", split="test", size=500, seed=seed))
+    pairs = list(examples("dates", split="test", size=TESTED_DATES, seed=seed))
     found = reader.translate([pair.source for pair in pairs], beam=1)
     return sum(each.text == pair.target for each, pair in zip(found, pairs, strict=True)) / len(pairs)
 
@@ -147,7 +149,7 @@ def _scored(translator: Translator, seed: int) -> tuple[float, AlignmentScore, s
     from regard.data.builtin import examples
     from regard.evaluate import aer, bleu
 
-    pairs = list(examples("phrasebook", split="test", size=300, seed=seed))
+    pairs = list(examples("phrasebook", split="test", size=TESTED_PHRASES, seed=seed))
     sources, targets = [pair.source for pair in pairs], [pair.target for pair in pairs]
     outputs = [each.text for each in translator.translate(sources)]  # as the command does that is shown at the end
     found = [alignment.links() for alignment in translator.align(sources, targets)]

@@ -24,7 +24,7 @@ def in_workers(engine: Engine, work: Callable[[list[int]], None], batches: Seque
 
 
 def pools(lengths: Sequence[int], tokens: int, workers: int) -> Iterator[list[int]]:
-    """Rows for searches that take in what waits as there is room: as many searches as workers, all with like lengths."""
+    """Rows for searches that take in what waits as there is room: as many searches as workers, of like lengths."""
     rounds = 1 + sum(lengths) // (POOL * tokens * workers)
     return _dealt(sorted(range(len(lengths)), key=lambda row: -lengths[row]), rounds * workers)
 
@@ -32,7 +32,7 @@ def pools(lengths: Sequence[int], tokens: int, workers: int) -> Iterator[list[in
 def batches_of(lengths: Sequence[int], tokens: int, workers: int = 1) -> Iterator[list[int]]:
     """Rows of like length together, longest first, at most `tokens` padded positions (or one row) at a time.
 
-    They are dealt out to as many batches as workers, so that all workers have as much to do and end together; but not a few
+    They are dealt out to as many batches as workers, so that all have as much to do and end together; but not a few
     that are one batch by themselves.
     """
     rows: list[int] = []
