@@ -1,8 +1,8 @@
 """Trainings that are killed, again and again, and must end with the weights of one that never was, bit for bit.
 
 Each trial is `regard train` in a process of its own, killed without warning (SIGKILL) while it begins, between updates,
-or while it writes a save, and resumed each time, to the end. Then its state, `last/` and `best/` are compared with
-those of a run that was left alone. Trials that are done are not done again. Example:
+or while it writes a save, and resumed each time, to the end. Then its state and every file of `last/` and `best/` are
+compared with those of a run that was left alone, the clock aside. Trials that are done are not done again. Example:
 
     python benchmarks/kills.py --out runs/proofs/kills --kills 100
 """
@@ -19,14 +19,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from itertools import count, cycle
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
+from torch import Tensor
 
 from regard.data.builtin import examples
 from regard.learn.state import read_state
@@ -39,6 +41,7 @@ COMMON = {
     "train.save_steps": 4,
     "train.save_minutes": 0,
     "train.validate_steps": 16,
+    "train.metric": "nll",  # better at each validation, so that `best/` is written again; BLEU stays at 0 for so long
     "train.tensorboard": "false",
 }
 THIN = {f"{place}.width": 64 for place in ("embed", "predict.embed")}
@@ -58,6 +61,9 @@ MANNERS = ("save", "update", "save", "beginning", "save", "update")  # when a tr
 KILLS = 4  # of a trial
 PATIENCE = 600  # seconds; a training that takes longer hangs
 DRAFTS = (".state.safetensors", ".last-", ".best-")  # names of what is being written
+CLOCK = {"seconds", "validated_seconds"}  # what no two runs have in common
+# Of a model folder; the last two tell how long it took.
+WEIGHTS, SCORES, CARD = "weights.safetensors", "scores.json", "README.md"
 
 
 @dataclass
@@ -142,16 +148,19 @@ def attempt(out: Path, kind: str, number: int, seed: int) -> Trial:
     code: int | None = None
     while code != 0:
         manner = next(manners) if len(trial.kills) < KILLS else "none"
+        before = beginnings(folder)
         with begun(out, kind, folder) as process:
-            if manner != "none" and wait_for(manner, process, folder, dice, seconds):
+            killed = manner != "none" and wait_for(manner, process, folder, dice, seconds)
+            if killed:
                 kill(process)
-                trial.kills.append("save" if drafts(folder) else manner.replace("save", "update"))
             try:
                 said = process.communicate(timeout=PATIENCE)[1]
             except subprocess.TimeoutExpired:
                 kill(process)
                 trial.lost = "it hangs"
         code = process.returncode
+        if killed and code == -signal.SIGKILL:  # else it had ended before
+            trial.kills.append(moment(folder, before))
         if code not in (0, -signal.SIGKILL):
             trial.lost = said.decode(errors="replace")[-500:]
         if trial.lost:
@@ -188,14 +197,19 @@ def wait_for(manner: str, process: subprocess.Popen[bytes], folder: Path, dice: 
     if manner == "update":
         return lives(process, dice.uniform(0.0, 2 * seconds / KILLS))
     for _ in range(dice.randrange(1, 5)):  # of some names that appear, the last
-        while drafts(folder):
-            if process.poll() is not None:
-                return False
-        while not drafts(folder):
-            if process.poll() is not None:
-                return False
+        for written in (True, False):
+            while bool(drafts(folder)) is written:
+                if not lives(process, 0.0005):
+                    return False
     time.sleep(dice.choice([0.0, 0.001, 0.005]))
     return True
+
+
+def moment(folder: Path, before: int) -> str:
+    """What a training was doing when it was killed, by what it left; it had begun `before` times until then."""
+    if beginnings(folder) == before:  # drafts are those of an earlier kill, not yet taken away
+        return "beginning"
+    return "save" if drafts(folder) else "update"
 
 
 def lives(process: subprocess.Popen[bytes], seconds: float) -> bool:
@@ -258,25 +272,40 @@ def differences(folder: Path, whole: Path) -> Iterator[str]:
     """What is not the same, bit for bit, in two runs; the clock aside."""
     ours, theirs = (read_state(each / "state.safetensors") for each in (folder, whole))
     yield from _unlike("state", ours.tensors, theirs.tensors)
-    clock = {"seconds", "validated_seconds"}
-    for name in ours.values.keys() | theirs.values.keys():
-        one, other = (each.values.get(name) for each in (ours, theirs))
-        if name == "standing":
-            one, other = ({key: value for key, value in each.items() if key not in clock} for each in (one, other))
-        if one != other:
-            yield f"state: {name}"
+    values, others = _timeless(ours.values), _timeless(theirs.values)
+    yield from (f"state: {name}" for name in values.keys() | others.keys() if values.get(name) != others.get(name))
     for place in ("last", "best"):
-        yield from _unlike(place, *(load_file(each / place / "weights.safetensors") for each in (folder, whole)))
-        for name in ("source.tokenizer.json", "target.tokenizer.json", "scores.json"):
-            one, other = ((each / place / name) for each in (folder, whole))
-            if one.exists() != other.exists() or (one.exists() and one.read_bytes() != other.read_bytes()):
+        yield from _unlike(place, *(load_file(each / place / WEIGHTS) for each in (folder, whole)))
+        names = {path.name for each in (folder, whole) for path in (each / place).iterdir()} - {WEIGHTS, CARD}
+        for name in names:
+            if _content(folder / place / name) != _content(whole / place / name):
                 yield f"{place}: {name}"
 
 
-def _unlike(where: str, ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> Iterator[str]:
+def _content(path: Path) -> object:
+    if not path.exists():
+        return None
+    return _timeless(json.loads(path.read_bytes())) if path.name == SCORES else path.read_bytes()
+
+
+def _timeless(value: Any) -> Any:
+    """A value of JSON without what the clock gave."""
+    if isinstance(value, dict):
+        return {key: _timeless(each) for key, each in value.items() if key not in CLOCK}
+    return value
+
+
+def _unlike(where: str, ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> Iterator[str]:
     for name in ours.keys() | theirs.keys():
-        if name not in ours or name not in theirs or not torch.equal(ours[name], theirs[name]):
+        if name not in ours or name not in theirs or not _same_bits(ours[name], theirs[name]):
             yield f"{where}: {name}"
+
+
+def _same_bits(one: Tensor, other: Tensor) -> bool:
+    """Stricter than `torch.equal`, for which 0 is -0 and no NaN is like another."""
+    if (one.dtype, one.shape) != (other.dtype, other.shape):
+        return False
+    return torch.equal(*(each.reshape(-1).view(torch.uint8) for each in (one, other)))
 
 
 def table(found: Iterable[Trial]) -> str:

@@ -44,6 +44,62 @@ def test_what_differs_is_named(runs, tmp_path):
     assert {"state: number", "state: stream", "state: random", f"state: model.{name}", f"last: {name}"} <= found
 
 
+def test_the_clock_is_no_difference(runs, tmp_path):
+    slow, fast = (shutil.copytree(folder, tmp_path / folder.name) for folder in runs)
+    for seconds, folder in ((2.5, slow), (1.5, fast)):
+        scores = {"metric": "nll", "best": 3.5, "seconds": seconds}
+        (folder / "best" / "scores.json").write_text(json.dumps(scores))
+        (folder / "best" / "README.md").write_text(f"Trained for {seconds} seconds.")
+    assert list(kills.differences(slow, fast)) == []
+    (slow / "best" / "scores.json").write_text(json.dumps(scores | {"best": 3.25}))
+    (slow / "best" / "alignment.json").write_text("{}")  # which the other has not
+    (slow / "last" / "recipe.toml").write_text("")
+    expected = ["best: alignment.json", "best: scores.json", "last: recipe.toml"]
+    assert sorted(kills.differences(slow, fast)) == sorted(kills.differences(fast, slow)) == expected
+
+
+def test_the_sign_of_zero_is_a_difference():
+    zero, nan = torch.tensor(0.0), torch.tensor(torch.nan)
+    ours, theirs = (
+        {"zero": -zero, "nan": nan, "kind": zero},
+        {"zero": zero, "nan": nan.clone(), "kind": zero.bfloat16()},
+    )
+    assert sorted(kills._unlike("state", ours, theirs)) == ["state: kind", "state: zero"]
+
+
+def test_a_kill_is_told_by_what_it_left(tmp_path):
+    assert kills.moment(tmp_path, 0) == "beginning"
+    (tmp_path / "log.jsonl").write_text('{"event": "start"}\n')
+    assert kills.moment(tmp_path, 0) == "update"
+    (tmp_path / ".state.safetensors.draft").touch()
+    assert kills.moment(tmp_path, 0) == "save"
+    assert kills.moment(tmp_path, 1) == "beginning"  # the draft is left of the run before
+
+
+def test_only_what_was_killed_counts(tmp_path, monkeypatch):
+    """Two trainings die of the kill; the third ends just before it."""
+    sleeps = iter((600, 600, 0))
+    command = "import sys, time; time.sleep(int(sys.argv[1]))"
+
+    def begun(out, kind, folder):
+        words = [sys.executable, "-c", command, str(next(sleeps))]
+        return subprocess.Popen(words, stderr=subprocess.PIPE)
+
+    def wait_for(manner, process, folder, dice, seconds):
+        if next(waits):
+            process.wait()
+        folder.mkdir(parents=True, exist_ok=True)
+        return True
+
+    waits = iter((False, False, True))
+    monkeypatch.setattr(kills, "begun", begun)
+    monkeypatch.setattr(kills, "wait_for", wait_for)
+    monkeypatch.setattr(kills, "ending", lambda folder: 1.0)
+    monkeypatch.setattr(kills, "differences", lambda folder, whole: ["state: number"])
+    trial = kills.attempt(tmp_path, "recurrent, fp32", 0, seed=0)
+    assert trial == kills.Trial("recurrent, fp32", 0, ["beginning", "beginning"], ["state: number"])
+
+
 def test_a_log_tells_where_a_run_stands(runs, tmp_path):
     assert kills.beginnings(runs[0]) == 1 and kills.beginnings(tmp_path) == 0
     assert kills.ending(runs[0]) > 0
