@@ -60,7 +60,7 @@ KINDS: dict[str, tuple[str, dict[str, object], int]] = {
 MANNERS = ("save", "update", "save", "beginning", "save", "update")  # when a trial is killed, in turn
 KILLS = 4  # of a trial
 PATIENCE = 600  # seconds; a training that takes longer hangs
-DRAFTS = (".state.safetensors", ".last-", ".best-")  # names of what is being written
+DRAFTS = (".state.safetensors-", ".last-", ".best-")  # names of what is being written
 CLOCK = {"seconds", "validated_seconds"}  # what no two runs have in common
 # Of a model folder; the last two tell how long it took.
 WEIGHTS, SCORES, CARD = "weights.safetensors", "scores.json", "README.md"
@@ -274,6 +274,8 @@ def differences(folder: Path, whole: Path) -> Iterator[str]:
     yield from _unlike("state", ours.tensors, theirs.tensors)
     values, others = _timeless(ours.values), _timeless(theirs.values)
     yield from (f"state: {name}" for name in values.keys() | others.keys() if values.get(name) != others.get(name))
+    found, expected = ({path.name for path in each.iterdir()} for each in (folder, whole))
+    yield from found ^ expected  # such as what was half written
     for place in ("last", "best"):
         yield from _unlike(place, *(load_file(each / place / WEIGHTS) for each in (folder, whole)))
         names = {path.name for each in (folder, whole) for path in (each / place).iterdir()} - {WEIGHTS, CARD}

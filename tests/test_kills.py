@@ -54,7 +54,8 @@ def test_the_clock_is_no_difference(runs, tmp_path):
     (slow / "best" / "scores.json").write_text(json.dumps(scores | {"best": 3.25}))
     (slow / "best" / "alignment.json").write_text("{}")  # which the other has not
     (slow / "last" / "recipe.toml").write_text("")
-    expected = ["best: alignment.json", "best: scores.json", "last: recipe.toml"]
+    (slow / ".tmpq9Gigx").touch()
+    expected = [".tmpq9Gigx", "best: alignment.json", "best: scores.json", "last: recipe.toml"]
     assert sorted(kills.differences(slow, fast)) == sorted(kills.differences(fast, slow)) == expected
 
 
@@ -71,7 +72,7 @@ def test_a_kill_is_told_by_what_it_left(tmp_path):
     assert kills.moment(tmp_path, 0) == "beginning"
     (tmp_path / "log.jsonl").write_text('{"event": "start"}\n')
     assert kills.moment(tmp_path, 0) == "update"
-    (tmp_path / ".state.safetensors.draft").touch()
+    (tmp_path / ".state.safetensors-7").touch()
     assert kills.moment(tmp_path, 0) == "save"
     assert kills.moment(tmp_path, 1) == "beginning"  # the draft is left of the run before
 
@@ -111,9 +112,9 @@ def test_a_log_tells_where_a_run_stands(runs, tmp_path):
 def test_drafts_are_seen(tmp_path):
     assert kills.drafts(tmp_path / "none") == kills.drafts(tmp_path) == []
     (tmp_path / "state.safetensors").touch()
-    for name in (".state.safetensors.draft", ".last-7", ".best-7"):
+    for name in (".state.safetensors-7", ".last-7", ".best-7"):
         (tmp_path / name).touch()
-    assert sorted(kills.drafts(tmp_path)) == [".best-7", ".last-7", ".state.safetensors.draft"]
+    assert sorted(kills.drafts(tmp_path)) == [".best-7", ".last-7", ".state.safetensors-7"]
 
 
 def test_a_kill_leaves_no_process():

@@ -133,8 +133,10 @@ def dying(function, call, *, before):
             die()
         result = function(*arguments, **keywords)
         if len(calls) == call:
-            if function is save_file:  # only the beginning of it has reached the disk
-                os.truncate(arguments[1], Path(arguments[1]).stat().st_size // 2)
+            if function is save_file:  # only the beginning has reached the disk, under the name or the library's own
+                path = Path(arguments[1])
+                os.truncate(path, path.stat().st_size // 2)
+                path.with_name(".tmpq9Gigx").write_bytes(path.read_bytes())
             die()
         return result
 

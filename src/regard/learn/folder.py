@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from regard.errors import TrainingError, UsageError
-from regard.learn.state import draft_of
 
 NAMES = ("state.safetensors", "last", "best", "log.jsonl", "tensorboard")
 SPARE = 16 * 2**20  # room for the log, the events and the tokenizers
@@ -104,8 +103,7 @@ class RunFolder:
 
     def _tidy(self) -> None:
         """Take away what a killed run left half written."""
-        draft_of(self.state).unlink(missing_ok=True)
-        for name in ("last", "best"):
+        for name in ("state.safetensors", "last", "best"):
             for draft in self.folder.glob(f".{name}-*"):
                 shutil.rmtree(draft, ignore_errors=True)
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -43,19 +44,17 @@ class State:
 
 def write_state(path: Path, state: State) -> None:
     """Write beside the file, wait for the disk, rename: a crash at any moment leaves a whole state."""
-    draft = draft_of(path)
     tensors = {name: each.detach().contiguous() for name, each in state.tensors.items()}
     # One entry: of several, the library writes one or the other first, and the same state would be other bytes.
-    save_file(tensors, draft, metadata={"regard": json.dumps({"format": FORMAT, **state.values})})
-    _settle(draft)
-    draft.replace(path)
+    metadata = {"regard": json.dumps({"format": FORMAT, **state.values})}
+    # In a folder of its own: the library has a temporary file beside the one it writes, and a kill leaves it there.
+    with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+        draft = Path(folder) / path.name
+        save_file(tensors, draft, metadata=metadata)
+        _settle(draft)
+        draft.replace(path)
     if sys.platform != "win32":  # where a folder cannot be opened
         _settle(path.parent)
-
-
-def draft_of(path: Path) -> Path:
-    """The name under which a state is written before it is whole."""
-    return path.with_name(f".{path.name}.draft")
 
 
 def _settle(path: Path) -> None:
