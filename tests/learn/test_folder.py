@@ -37,12 +37,18 @@ def test_a_folder_that_cannot_be_written_is_told_before_training(tmp_path, monke
     with pytest.raises(TrainingError, match=r"expected a folder that can be written to; Not a directory.\n  Choose"):
         train(tmp_path / "file" / "run", tell=no_step)
 
-    def refuse(path, content):
+    def refuse(dir):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr("regard.learn.folder.TemporaryFile", refuse)
     with pytest.raises(TrainingError, match="written to; Permission denied"):
         train(tmp_path / "run", tell=no_step)
+
+
+def test_a_kill_while_a_folder_is_tried_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "unlink", lambda path: None)  # which a killed process does not come to
+    assert not RunFolder(tmp_path / "run").prepare(0)
+    assert list((tmp_path / "run").iterdir()) == []
 
 
 def test_a_full_disk_is_told_before_training(tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from regard.errors import TrainingError, UsageError
 
@@ -82,11 +83,10 @@ class RunFolder:
             )
 
     def _check_writable(self) -> None:
-        trial = self.folder / f".trial-{os.getpid()}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            trial.write_bytes(b"regard")
-            trial.unlink()
+            with TemporaryFile(dir=self.folder) as trial:  # without a name: a kill leaves nothing of it
+                trial.write(b"regard")
         except OSError as error:
             raise TrainingError(
                 f"{self.folder}: expected a folder that can be written to; {error.strerror or error}.",
