@@ -160,7 +160,7 @@ proof-fast: $(VENV)/installed
 	$(BIN)/python benchmarks/decode.py --data $(DATA)/multi30k --model $(FAST)/transformer \
 		--beside $(FAST)/transformer-fast --engines torch,behind-int8,ctranslate2,ctranslate2-int8 --beams 5 --alpha 1
 
-# A hundred kills, half of them within a save: trainings of six kinds, resumed each time, end as if nothing had happened.
+# A hundred kills, about half of them within a save: trainings of six kinds, resumed each time, end as if nothing had happened.
 KILLS ?= 100
 proof-kills: $(VENV)/installed
 	$(BIN)/python benchmarks/kills.py --out $(PROOFS)/kills --kills $(KILLS) --jobs $(JOBS)

@@ -171,7 +171,7 @@ def _check_place(folder: Path, files: Mapping[str, str]) -> None:
 
 def _swap(fresh: Path, folder: Path) -> None:
     """Put the fresh folder in the old one's place; `load` undoes it if we die between the two renames."""
-    old = _old(folder)
+    old = old_of(folder)
     if folder.exists():
         shutil.rmtree(old, ignore_errors=True)
         folder.rename(old)
@@ -179,8 +179,15 @@ def _swap(fresh: Path, folder: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _old(folder: Path) -> Path:
+def old_of(folder: Path) -> Path:
+    """Where a model folder lies while a new one takes its place; a kill between the two renames leaves it there."""
     return folder.with_name(f".{folder.name}.old")
+
+
+def put_back(folder: Path) -> None:
+    """Undo what a kill between the two renames left."""
+    if not folder.exists() and old_of(folder).exists():
+        old_of(folder).rename(folder)
 
 
 def recipe_of(folder: Path) -> Recipe:
@@ -201,8 +208,7 @@ def recipe_of(folder: Path) -> Recipe:
 def load(folder: str | Path) -> Model:
     """The model in a folder, ready for use (not in training mode)."""
     folder = Path(folder)
-    if not folder.exists() and _old(folder).exists():
-        _old(folder).rename(folder)
+    put_back(folder)
     for name in OURS:
         if not (folder / name).is_file():
             raise ModelError(

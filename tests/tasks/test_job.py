@@ -1,16 +1,20 @@
 """What is asked of a training: mistakes are told before work is done in vain."""
 
 import json
+import shutil
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from regard.data.corpus import Corpus
-from regard.errors import RegardError, UsageError
+from regard.errors import ModelError, RegardError, UsageError
 from regard.export.request import keep
+from regard.learn.folder import RunFolder
 from regard.recipe import resolve
 from regard.tasks import TrainJob
 from regard.tasks.job import silent
-from regard.tasks.setup import set_up
+from regard.tasks.setup import kept_tokenizers, set_up
 from small import RECIPE
 
 
@@ -44,6 +48,49 @@ def test_a_model_folder_says_its_languages(tmp_path, languages):
     (home / "languages.json").write_text(files["languages.json"])
     keep(home, out)
     assert (out / "languages.json").read_text() == files["languages.json"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run of one update, which no kill has touched."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    TrainJob(RECIPE, "copy", folder, size=53, steps=1).train()
+    return folder
+
+
+def resumed(folder):
+    return TrainJob(RECIPE, "copy", folder, size=53, steps=1, resume=True).train()
+
+
+def test_a_run_killed_within_its_first_save_begins_anew(whole, tmp_path):
+    """There is a log, but neither a state nor a whole folder with tokenizers."""
+    run = tmp_path / "run"
+    (run / ".last-7").mkdir(parents=True)
+    shutil.copy(whole / "log.jsonl", run)
+    resumed(run)
+    for name in ("source.tokenizer.json", "target.tokenizer.json"):
+        assert (run / "best" / name).read_bytes() == (whole / "best" / name).read_bytes()
+    ours, theirs = (load_file(folder / "best" / "weights.safetensors") for folder in (run, whole))
+    assert ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_a_run_killed_between_two_renames_goes_on(whole, tmp_path):
+    run = shutil.copytree(whole, tmp_path / "run")
+    (run / "last").rename(run / ".last.old")
+    kept = kept_tokenizers(RunFolder(run))
+    (run / "best").rename(run / ".best.old")
+    for found in (kept, kept_tokenizers(RunFolder(run))):
+        assert [each.backend.to_str() for each in found] == [
+            (whole / "last" / f"{side}.tokenizer.json").read_text(encoding="utf-8") for side in ("source", "target")
+        ]
+    resumed(run)
+    assert sorted(entry.name for entry in run.iterdir()) == sorted(entry.name for entry in whole.iterdir())
+
+
+def test_a_state_without_tokenizers_is_refused(whole, tmp_path):
+    shutil.copy(whole / "state.safetensors", tmp_path)
+    with pytest.raises(ModelError, match=r"no tokenizers: neither last/ nor best/ is there.\n  Put one of them back"):
+        resumed(tmp_path)
 
 
 @pytest.mark.parametrize(("guide", "spaced"), [("links", True), ("reference", None)])

@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from regard.errors import TrainingError, UsageError
+from regard.model import put_back
 
 NAMES = ("state.safetensors", "last", "best", "log.jsonl", "tensorboard")
 SPARE = 16 * 2**20  # room for the log, the events and the tokenizers
@@ -102,7 +103,9 @@ class RunFolder:
             )
 
     def _tidy(self) -> None:
-        """Take away what a killed run left half written."""
+        """Take away what a killed run left half written, and put back what it was about to replace."""
+        put_back(self.last)
+        put_back(self.best)
         for name in ("state.safetensors", "last", "best"):
             for draft in self.folder.glob(f".{name}-*"):
                 shutil.rmtree(draft, ignore_errors=True)

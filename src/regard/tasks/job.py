@@ -20,7 +20,7 @@ from regard.learn.train import check_end, run
 from regard.model import check_text
 from regard.recipe import Recipe, resolve
 from regard.tasks.complete import complete
-from regard.tasks.setup import Say, Setup, Tokenizers, set_up
+from regard.tasks.setup import Say, Setup, Tokenizers, kept_tokenizers, set_up
 from regard.translator import Translator
 
 
@@ -108,7 +108,9 @@ class TrainJob:
         return recipe, corpus
 
     def _ready(self, recipe: Recipe, corpus: Corpus, say: Say) -> Setup:
-        return set_up(recipe, corpus, Path(self.out) if self.resume else self.tokenizers, self.seed, say)
+        run = RunFolder(Path(self.out), self.resume)
+        kept = Processes().alone(lambda: kept_tokenizers(run)) if self.resume else None
+        return set_up(recipe, corpus, kept or self.tokenizers, self.seed, say)
 
 
 def _check(corpus: Corpus, say: Say) -> None:

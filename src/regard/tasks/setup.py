@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import torch
@@ -17,9 +16,10 @@ from regard.data.languages import ANONYMOUS, languages_text
 from regard.data.languages import FILE as LANGUAGES_FILE
 from regard.data.tokenizer import Tokenizer, train_pair
 from regard.errors import ModelError, UsageError
+from regard.learn.folder import RunFolder
 from regard.learn.processes import Processes
 from regard.learn.settings import TrainSettings
-from regard.model import Model, parameters
+from regard.model import Model, old_of, parameters
 from regard.recipe import Recipe
 from regard.tasks.memory_check import check_memory
 from regard.tasks.validate import Validator
@@ -51,13 +51,11 @@ class Setup:
         return files
 
 
-def set_up(recipe: Recipe, corpus: Corpus, given: Tokenizers | Path | None, seed: int, say: Say) -> Setup:
-    """Make everything ready, with tokenizers that are given, those of a run that goes on, or new ones."""
+def set_up(recipe: Recipe, corpus: Corpus, given: Tokenizers | None, seed: int, say: Say) -> Setup:
+    """Make everything ready, with tokenizers that are given or new ones."""
     processes, settings = Processes(), recipe.train()
     _check_share(recipe, settings)
-    pair = processes.alone(
-        lambda: _kept(given) if isinstance(given, Path) else given or learn_tokenizers(corpus, settings)
-    )
+    pair = processes.alone(lambda: given or learn_tokenizers(corpus, settings))
     processes.each(lambda: check_memory(recipe, len(pair[0]), len(pair[1]), settings))
     torch.manual_seed(seed)
     model = processes.each(lambda: recipe.build(len(pair[0]), len(pair[1])))
@@ -116,9 +114,14 @@ def _training_pairs(corpus: Corpus, pair: Tokenizers, settings: TrainSettings, s
     return known.add_column("links", links)
 
 
-def _kept(place: Path) -> Tokenizers:
-    """The tokenizers of a run that goes on."""
-    for folder in (place / "last", place / "best"):
+def kept_tokenizers(run: RunFolder) -> Tokenizers | None:
+    """Those of a run that goes on; None where it was killed before it had any to keep, and begins anew."""
+    for folder in (run.last, run.best, old_of(run.last), old_of(run.best)):
         if (folder / SOURCE_FILE).is_file():
             return Tokenizer.load(folder / SOURCE_FILE), Tokenizer.load(folder / TARGET_FILE)
-    raise ModelError(f"{place} holds no run to go on with.", hint="Leave --resume out to begin one.")
+    if run.state.exists():
+        raise ModelError(
+            f"{run.folder} holds the state of a run, but no tokenizers: neither last/ nor best/ is there.",
+            hint="Put one of them back, or begin another run: leave out --resume (in Python resume=False).",
+        )
+    return None
