@@ -128,6 +128,10 @@ def test_test_files_of_a_module():
     assert not [file for file in found if file.startswith(("tests/cli/", "tests/learn/"))]
 
 
+def test_a_change_is_named_by_its_place():
+    assert run.named(change()) == {"attend/hard.py:7", "attend/hard.py:7:number"}
+
+
 def trial(outcome, file="attend/hard.py"):
     return run.Trial(change(file), outcome, 3)
 
