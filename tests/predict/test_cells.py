@@ -93,6 +93,7 @@ def test_readouts():
     tied = Tied(6, embed)
     assert torch.allclose(tied(features), features @ embed.table.weight.T)
     assert sum(weight.numel() for weight in tied.parameters()) == embed.table.weight.numel() + 11
+    assert [tuple(weight.shape) for weight in Tied(7, embed).fit.parameters()] == [(6, 7)]
     maxout = Maxout(6, embed, hidden=4)
     pairs = maxout.pairs(features)
     largest = torch.stack([pairs[..., 2 * i : 2 * i + 2].max(-1).values for i in range(4)], -1)

@@ -133,6 +133,24 @@ def test_a_google_step_by_hand(context, first):
     assert torch.allclose(stepped.logits, decoder.readout(top), atol=1e-5)
 
 
+def test_a_taught_step_stands_at_its_own_position():
+    """With a window of one word to either side, step t looks at words t - 1 to t + 1."""
+    built = model(["attend.scope=local_m", "attend.scope.reach=1"])
+    weights = built.teach(batch(source=(7,), target=(5,))).looked[0].weights[0]
+    rows, columns = torch.meshgrid(torch.arange(len(weights)), torch.arange(7), indexing="ij")
+    assert torch.equal(weights > 0, (rows - columns).abs() <= 1)
+
+
+def test_both_looks_of_a_transformer_know_which_queries_are_real():
+    built, pairs, told = model(overrides("predict", "transformer")), batch(), []
+    for layer in built.predict.layers:
+        for attend in (layer.self_attend, layer.attend):
+            attend.register_forward_pre_hook(lambda _, given, named: told.append(named["real"]), with_kwargs=True)
+    built.teach(pairs)
+    assert len(told) == 2 * len(built.predict.layers)
+    assert all(torch.equal(real, pairs.target.mask[:, 1:]) for real in told)
+
+
 def test_plain_knows_the_source_by_its_start_alone():
     built, pairs = model(overrides("predict", "plain")), batch()
     state = built.start(pairs.source)
