@@ -20,7 +20,12 @@ from mutants.server import PLAIN
 HOME = Path(__file__).parents[2]
 KEPT = HOME / "build" / "mutants.json"
 # Tests of whole models, which run nearly everything.
-WHOLE = ("tests/test_contract.py", "tests/test_model.py", "tests/test_where_dropped.py")
+WHOLE = (
+    "tests/fast/test_static_cache.py",
+    "tests/test_contract.py",
+    "tests/test_model.py",
+    "tests/test_where_dropped.py",
+)
 # Tests of the house, of pages in a browser, of commands in processes of their own: slow, and blind to most changes.
 LEFT_OUT = re.compile(
     r"tests/(browser|cli|data|show|compare)/|tests/test_(benchmarks|cluster|house|mutants|readme)\.py"

@@ -133,6 +133,21 @@ def test_a_google_step_by_hand(context, first):
     assert torch.allclose(stepped.logits, decoder.readout(top), atol=1e-5)
 
 
+def test_a_tutorial_step_by_hand():
+    """relu(W [word; context]), then one step of a gated unit from it, and the readout sees its state alone."""
+    built, pairs = model(overrides("predict", "tutorial")), batch()
+    decoder, memory = built.predict, built.read(pairs.source)
+    before = decoder.start(memory)
+    stepped = decoder.step(pairs.target.data[:, 0], before)
+    word, hidden = decoder.embed.table(pairs.target.data[:, 0]), before.layers[0].hidden
+    context = decoder.attend(torch.cat((word, hidden), -1)[:, None], before.memory.layers[0]).context[:, 0]
+    combined = torch.relu(decoder.cells[0].project[0](word) + decoder.combine(context))
+    cell = decoder.cells[0].cell
+    after = cell(cell.project[0](combined), Recurrent(hidden)).hidden
+    assert torch.allclose(stepped.state.layers[0].hidden, after, atol=1e-6)
+    assert torch.allclose(stepped.logits, decoder.readout(after), atol=1e-6)
+
+
 def test_a_taught_step_stands_at_its_own_position():
     """With a window of one word to either side, step t looks at words t - 1 to t + 1."""
     built = model(["attend.scope=local_m", "attend.scope.reach=1"])
