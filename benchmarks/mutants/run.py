@@ -45,7 +45,7 @@ HEAVY = (
     "sacrebleu",
 )
 ENOUGH = 0.95
-PATIENCE = 5  # times as long as the tests take unchanged, and a minute: then they are taken to go on for ever
+PATIENCE = 2  # times as long as the tests take unchanged and watched, and half a minute: then they go on for ever
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "runs", "dist", "*.egg-info", ".*_cache", "__pycache__")
 
 
@@ -147,7 +147,7 @@ class Tree:
         names.write_text("\n".join(test.name for test in tests), encoding="utf-8")
         _write(path, change.apply(source))
         try:
-            code = self.run(["-x", f"@{names}"], PATIENCE * sum(test.seconds for test in tests) + 60)
+            code = self.run(["-x", f"@{names}"], PATIENCE * sum(test.seconds for test in tests) + 30)
         finally:
             _write(path, source)
         if code == 5:
