@@ -253,3 +253,11 @@ def test_only_a_mask_that_is_known_to_be_open_is_left_out(monkeypatch):
     assert not _is_open(torch.arange(5) < 4)
     monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
     assert not _is_open(everything)
+
+
+def test_how_the_projections_of_heads_begin():
+    torch.manual_seed(3)
+    heads = Heads(62, 101, 37, heads=2)
+    for projection in (heads.of_query, heads.of_key, heads.of_value):
+        bound = (6 / sum(projection.weight.shape)) ** 0.5
+        assert 0.99 * bound < float(projection.weight.detach().abs().max()) <= bound
