@@ -118,7 +118,7 @@ def _watch(tree: Path, names: Sequence[str]) -> dict[str, Any]:
         text=True,
         check=False,
     )
-    if not out.is_file():
+    if not out.is_file() or done.returncode not in (0, 1):  # a file that cannot be read keeps all others from running
         raise RuntimeError(f"the tests could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return json.loads(out.read_text(encoding="utf-8"))
 
