@@ -156,6 +156,17 @@ def test_a_taught_step_stands_at_its_own_position():
     assert torch.equal(weights > 0, (rows - columns).abs() <= 1)
 
 
+@torch.no_grad()
+def test_a_window_over_the_past_moves_on_with_the_steps():
+    window = ["predict.self_attend.attend.scope=local_m", "predict.self_attend.attend.scope.reach=1"]
+    built, pairs = model([*overrides("predict", "transformer"), *window]), batch(target=(6, 6, 6))
+    taught, state = built.teach(pairs).logits, built.start(pairs.source)
+    for place in range(5):
+        stepped = built.step(pairs.target.data[:, place], state)
+        assert torch.allclose(stepped.logits, taught[:, place], atol=1e-5)
+        state = stepped.state
+
+
 def test_both_looks_of_a_transformer_know_which_queries_are_real():
     built, pairs, told = model(overrides("predict", "transformer")), batch(), []
     for layer in built.predict.layers:
