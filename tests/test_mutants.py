@@ -128,6 +128,10 @@ def test_test_files_of_a_module():
     assert not [file for file in found if file.startswith(("tests/cli/", "tests/learn/"))]
 
 
+def test_a_change_is_named_by_its_place():
+    assert run.named(change()) == {"attend/hard.py:7", "attend/hard.py:7:number"}
+
+
 def trial(outcome, file="attend/hard.py"):
     return run.Trial(change(file), outcome, 3)
 
@@ -179,6 +183,8 @@ def test_a_toy_is_broken_and_left_as_it_was(toy, tmp_path, monkeypatch):
         "tests/test_toy.py::test_forever": ["toy.py:7"],
     }
     assert json.loads((tmp_path / "kept.json").read_text())["tests/test_toy.py"]["mark"]
+    one = "tests/test_toy.py::test_forever"
+    assert [test.name for test in reached.reached([tree], [one], tmp_path / "kept.json")] == [one]
     changes = run.draw(["toy.py"], 3, toy)
     assert sorted(changes, key=str) == sorted(run.draw(["toy.py"], 4, toy), key=str)
     assert changes != run.draw(["toy.py"], 4, toy)

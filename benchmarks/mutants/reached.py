@@ -20,7 +20,12 @@ from mutants.server import PLAIN
 HOME = Path(__file__).parents[2]
 KEPT = HOME / "build" / "mutants.json"
 # Tests of whole models, which run nearly everything.
-WHOLE = ("tests/test_contract.py", "tests/test_model.py", "tests/test_where_dropped.py")
+WHOLE = (
+    "tests/fast/test_static_cache.py",
+    "tests/test_contract.py",
+    "tests/test_model.py",
+    "tests/test_where_dropped.py",
+)
 # Tests of the house, of pages in a browser, of commands in processes of their own: slow, and blind to most changes.
 LEFT_OUT = re.compile(
     r"tests/(browser|cli|data|show|compare)/|tests/test_(benchmarks|cluster|house|mutants|readme)\.py"
@@ -62,12 +67,19 @@ def _mirror(name: str) -> str:
 
 
 def reached(trees: Sequence[Path], files: Iterable[str], kept: Path = KEPT) -> list[Test]:
-    """Run the test files once in unchanged copies, side by side; what is known of unchanged files is kept."""
+    """Run the test files once in unchanged copies, side by side; what is known of unchanged files is kept.
+
+    Of a file, single tests may be named as pytest names them: the others are then not known.
+    """
     told = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
-    marks = {file: _mark(trees[0], file) for file in files}
+    names: dict[str, list[str]] = {}
+    for name in files:
+        names.setdefault(name.partition("::")[0], []).append(name)
+    marks = {file: _mark(trees[0], file, names[file]) for file in names}
     new = [file for file, mark in marks.items() if told.get(file, {}).get("mark") != mark]
     with ThreadPoolExecutor(len(trees)) as pool:
-        for found in pool.map(_watch, trees, [new[number :: len(trees)] for number in range(len(trees))]):
+        shares = [[name for file in new[number :: len(trees)] for name in names[file]] for number in range(len(trees))]
+        for found in pool.map(_watch, trees, shares):
             for file, each in found.items():
                 told[file] = each | {"mark": marks[file]}
     if new:
@@ -85,28 +97,28 @@ def _tests(told: dict[str, Any]) -> list[Test]:
     ]
 
 
-def _mark(tree: Path, file: str) -> str:
-    """A number that changes with the source, with what tests share, and with the test file."""
+def _mark(tree: Path, file: str, names: Sequence[str]) -> str:
+    """A number that changes with the source, with what tests share, with the test file, and with what it is to run."""
     helpers = [path for path in (tree / "tests").rglob("*.py") if not path.name.startswith(("test_", "conftest"))]
     sources = [path for path in (tree / "src").rglob("*.*") if path.suffix in (".py", ".toml")]
     text = b"".join(path.read_bytes() for path in (*sorted(helpers), *sorted(sources), tree / file))
-    return hashlib.sha256(text).hexdigest()
+    return hashlib.sha256(text + " ".join(names).encode()).hexdigest()
 
 
-def _watch(tree: Path, files: Sequence[str]) -> dict[str, Any]:
-    if not files:
+def _watch(tree: Path, names: Sequence[str]) -> dict[str, Any]:
+    if not names:
         return {}
     out = tree / "reach.json"
     out.unlink(missing_ok=True)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *PLAIN, "-p", "mutants.reach", *files],
+        [sys.executable, "-m", "pytest", *PLAIN, "-p", "mutants.reach", *names],
         cwd=tree,
         env=environment(tree) | {"REACH_OUT": str(out)},
         capture_output=True,
         text=True,
         check=False,
     )
-    if not out.is_file():
+    if not out.is_file() or done.returncode not in (0, 1):  # a file that cannot be read keeps all others from running
         raise RuntimeError(f"the tests could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return json.loads(out.read_text(encoding="utf-8"))
 

@@ -45,7 +45,7 @@ HEAVY = (
     "sacrebleu",
 )
 ENOUGH = 0.95
-PATIENCE = 5  # times as long as the tests take unchanged, and a minute: then they are taken to go on for ever
+PATIENCE = 2  # times as long as the tests take unchanged and watched, and half a minute: then they go on for ever
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "runs", "dist", "*.egg-info", ".*_cache", "__pycache__")
 
 
@@ -61,7 +61,7 @@ class Trial:
 def main(arguments: Sequence[str] | None = None) -> int:
     """`python benchmarks/mutants`."""
     asked = _parser().parse_args(arguments)
-    changes = draw(asked.modules, asked.seed)
+    changes = [each for each in draw(asked.modules, asked.seed) if not asked.only or named(each) & set(asked.only)]
     print(f"{len(changes):,} places to change in {', '.join(asked.modules)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         trees = [copy_tree(Path(folder) / f"tree{number}") for number in range(asked.jobs)]
@@ -81,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python benchmarks/mutants", description=__doc__.splitlines()[0])
     parser.add_argument("--modules", nargs="+", default=MODULES, help="folders or files under src/regard")
     parser.add_argument("--tests", nargs="+", help="test files to choose from, instead of those that fit the modules")
+    parser.add_argument("--only", nargs="+", help="the changes of these places alone: FILE:LINE, FILE:LINE:KIND")
     parser.add_argument("--minutes", type=float, default=30.0, help="no further change is begun after so long")
     parser.add_argument("--count", type=int, default=None, help="no more changes than these")
     parser.add_argument("--seed", type=int, default=1, help="which changes are drawn, and in which order")
@@ -98,6 +99,11 @@ def draw(modules: Sequence[str], seed: int, home: Path = HOME) -> list[Change]:
             changes += changes_of(path.read_text(encoding="utf-8"), path.relative_to(package).as_posix())
     random.Random(seed).shuffle(changes)
     return changes
+
+
+def named(change: Change) -> set[str]:
+    """How `--only` may name a change."""
+    return {f"{change.file}:{change.line}", f"{change.file}:{change.line}:{change.kind}"}
 
 
 def copy_tree(place: Path, home: Path = HOME) -> Path:
@@ -141,7 +147,7 @@ class Tree:
         names.write_text("\n".join(test.name for test in tests), encoding="utf-8")
         _write(path, change.apply(source))
         try:
-            code = self.run(["-x", f"@{names}"], PATIENCE * sum(test.seconds for test in tests) + 60)
+            code = self.run(["-x", f"@{names}"], PATIENCE * sum(test.seconds for test in tests) + 30)
         finally:
             _write(path, source)
         if code == 5:

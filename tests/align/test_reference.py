@@ -56,9 +56,7 @@ def test_the_diagonal_by_hand():
     near = np.exp(4 * np.array([-2 / 3, -1 / 3, 0]))
     joint = 0.92 * near / near.sum() * [0.2, 0.3, 0.5]
     words = np.array([[[0.1, 0.1, 0.1]], [[0.2, 0.3, 0.5]]], np.float32)
-    found = Diagonal(null=0.08, tension=4.0).believe(
-        words, np.full((2, 1), 0.7, np.float32), np.array([2]), np.array([3])
-    )
+    found = Diagonal().believe(words, np.full((2, 1), 0.7, np.float32), np.array([2]), np.array([3]))
     assert found.cells[1, 0] == pytest.approx(joint / (joint.sum() + 0.7 * 0.08), rel=1e-5)
 
 

@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 import regard
 from regard.attend import Attention, Heads
+from regard.attend.attention import _is_open
 from regard.errors import ShapeError, UnknownName, UsageError
 from regard.registry import maker
 
@@ -241,3 +242,22 @@ def test_more_prepared_keys_follow_the_first():
     first = attend.prepare(keys[:, :3], values[:, :3], some_keys()[:, :3])
     rest = attend.prepare(keys[:, 3:], values[:, 3:], some_keys()[:, 3:], start=3)
     assert torch.allclose(attend(query, first.extend(rest)).context, whole.context)
+
+
+def test_only_a_mask_that_is_known_to_be_open_is_left_out(monkeypatch):
+    """Not one that cannot be read here, nor one of no keys, nor one in a graph that is being traced."""
+    everything = torch.ones(2, 3, 5, dtype=torch.bool)
+    assert _is_open(everything)
+    assert not _is_open(everything.to("meta"))
+    assert not _is_open(everything[..., :0])
+    assert not _is_open(torch.arange(5) < 4)
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    assert not _is_open(everything)
+
+
+def test_how_the_projections_of_heads_begin():
+    torch.manual_seed(3)
+    heads = Heads(62, 101, 37, heads=2)
+    for projection in (heads.of_query, heads.of_key, heads.of_value):
+        bound = (6 / sum(projection.weight.shape)) ** 0.5
+        assert 0.99 * bound < float(projection.weight.detach().abs().max()) <= bound

@@ -267,3 +267,11 @@ def test_softmax_is_pytorchs(keys, hidden):
     ours, plain = (torch.autograd.grad(each, scores, upstream)[0] for each in (found, wanted))
     assert torch.allclose(ours, plain.nan_to_num())
     assert torch.autograd.gradcheck(lambda given: masks.softmax(given, allowed), scores)
+
+
+def test_gates_begin_open():
+    """In use all of them, and in training nearly three of four: learning starts as soft attention."""
+    torch.manual_seed(3)
+    gated, keys, mask = Gated(7), 0.1 * torch.randn(2, 5, 7), torch.ones(2, 5, dtype=torch.bool)
+    assert gated.judge[-1].bias.item() == 1.0
+    assert gated.eval().prepare(keys, mask).all()

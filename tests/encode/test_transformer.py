@@ -13,7 +13,7 @@ from regard.predict.transformer import TransformerDecoder
 from regard.recipe import resolve
 from regard.registry import maker
 from regard.types import Batch, Memory, Padded, Widths
-from small import words
+from small import model, overrides, words
 
 
 def copy_heads(theirs, ours):
@@ -247,3 +247,12 @@ def test_a_convolution_sees_as_far_as_its_layers_reach():
 def test_an_even_kernel_has_no_middle():
     with pytest.raises(ShapeError, match=r"odd kernel(.|\n)*kernel = 5"):
         ConvolutionEncoder(3, kernel=4)
+
+
+def test_the_look_of_a_layer_knows_which_queries_are_real():
+    built, source, told = model(overrides("encode", "transformer")), words(31, (7, 5, 2)), []
+    for layer in built.encode.layers:
+        layer.attend.register_forward_pre_hook(lambda _, given, named: told.append(named["real"]), with_kwargs=True)
+    built.read(source)
+    assert len(told) == len(built.encode.layers)
+    assert all(torch.equal(real, source.mask) for real in told)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from regard.data.example import Example
 from regard.errors import BrokenData, MissingData, UsageError
 from regard.evaluate import AlignmentScore, aer, aer_by_sentence, read_gold_file, read_links
+from regard.evaluate.bootstrap import DRAWS
+from regard.evaluate.links import link_scores
 
 FOUND = [[(0, 0), (1, 1), (2, 2)], [(0, 1), (3, 2)]]
 SURE = [[(0, 0), (1, 2)], [(0, 1)]]
@@ -119,3 +121,16 @@ def test_mistakes_are_told():
         aer([[]], [[], []])
     with pytest.raises(UsageError, match="found 1 found, 1 sure, 2 possible"):
         aer([[]], [[]], [[], []])
+
+
+def test_scores_in_percent_with_what_drawing_anew_gives():
+    """By hand: a sentence that is right and one that is wrong give any error from 0 to 100."""
+    found, sure = [[(0, 0)], [(0, 1)]], [[(0, 0)], [(0, 0)]]
+    scores = link_scores(found, sure, seed=7)
+    assert [score.name for score in scores] == ["AER", "precision", "recall", "F1"]
+    assert [(score.value, score.low, score.high) for score in scores] == [(50.0, 0.0, 100.0)] * 4
+    assert all(f"bs:{DRAWS}|seed:7|" in score.signature for score in scores)
+    alike = link_scores(found * 19, sure * 19)
+    assert 20 < alike[0].low < 50 < alike[0].high < 80
+    possible = link_scores([[(0, 0), (1, 1)]], [[(0, 0)]], [[(1, 1)]])
+    assert [score.value for score in possible] == [0.0, 100.0, 100.0, 100.0]

@@ -123,6 +123,27 @@ def test_a_figure_of_two_systems_names_both(tmp_path):
     assert "#0072b2" in text and "#d55e00" in text
 
 
+def test_what_is_drawn_where(tmp_path, monkeypatch):
+    """Lengths to the right, scores upwards, hollow where there are few; one system needs no legend."""
+    from matplotlib.figure import Figure
+
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure.axes[0]))
+    buckets = report().lengths
+    report().figure(tmp_path / "one.png")
+    draw_lengths({"with": buckets, "without": buckets}, tmp_path / "two.png")
+    scores = [bucket.score.value for bucket in buckets]
+    one, two = drawn
+    line, small = one.lines[-2:]
+    assert (list(line.get_xdata()), list(line.get_ydata())) == ([*range(len(buckets))], scores)
+    assert list(small.get_xdata()) == [place for place, bucket in enumerate(buckets) if bucket.small]
+    assert list(small.get_ydata()) == [bucket.score.value for bucket in buckets if bucket.small]
+    assert one.get_legend() is None
+    assert one.get_ylim()[0] == 0
+    assert [side for side, spine in one.spines.items() if spine.get_visible()] == ["left", "bottom"]
+    assert [text.get_text() for text in two.get_legend().get_texts()] == ["with", "without"]
+
+
 def test_figures_that_cannot_be(tmp_path):
     buckets = by_length(SOURCES, OUTPUTS, REFERENCES, edges=[3])
     with pytest.raises(UsageError, match=r"expected a name that ends in \.png, \.svg, \.pdf; found '\.bmp'"):
@@ -172,6 +193,11 @@ def test_a_running_watch_is_not_started_again():
     watch = Stopwatch()
     with watch, pytest.raises(UsageError, match="runs already"), watch:
         pass
+
+
+def test_rates_of_less_than_a_second():
+    found = Throughput(3, 5, 0.25)
+    assert (found.sentences_per_second, found.pieces_per_second) == (12.0, 20.0)
 
 
 def test_no_time_no_rate():

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from regard.learn import launch
 from regard.learn.loop import fit
 from regard.learn.loss import sequence_loss
 from regard.recipe import NAMED, resolve
@@ -80,3 +81,20 @@ def test_the_loop_stops_when_it_is_told(budget, steps):
     built = model()
     assert fit(built, [batch()] * 5, **budget) == steps
     assert not built.training
+
+
+def test_the_time_that_is_left_ends_at_none():
+    told = []
+    fit(model(), [batch()] * 5, seconds=1e-9, tell=told.append)
+    assert [(step.number, step.left) for step in told] == [(1, 0.0)]
+    fit(model(), [batch()], seconds=1e9, tell=told.append)
+    assert 1e9 - 600 < told[1].left < 1e9
+    fit(model(), [batch()], tell=told.append)
+    assert told[2].left is None
+
+
+@pytest.mark.parametrize(("counted", "cores"), [(7, 7), (None, 1)])
+def test_cores_where_a_process_cannot_ask_which_are_its_own(counted, cores, monkeypatch):
+    monkeypatch.setattr(launch.sys, "platform", "darwin")
+    monkeypatch.setattr(launch.os, "cpu_count", lambda: counted)
+    assert launch._cores() == cores

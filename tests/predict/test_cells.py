@@ -45,6 +45,21 @@ def test_chos_unit_by_its_equations():
     )
 
 
+@pytest.mark.parametrize("cell", [Tanh, Gru, Cho, Lstm])
+def test_how_the_weights_of_a_cell_begin(cell):
+    """Inputs by Xavier, one bias for their sum; the recurrence orthogonal gate by gate; a forget gate begins open."""
+    torch.manual_seed(3)
+    built = cell((101, 67), 31)
+    for projection in built.project:
+        bound = (6 / sum(projection.weight.shape)) ** 0.5
+        assert 0.99 * bound < float(projection.weight.detach().abs().max()) <= bound
+    assert [projection.bias is None for projection in built.project] == [False, True]
+    for block in built.recur.weight.chunk(built.gates):
+        assert torch.allclose(block @ block.T, torch.eye(31), atol=1e-5)
+    open_gates = [0.0, 1.0, 0.0, 0.0] if cell is Lstm else [0.0] * built.gates
+    assert torch.equal(built.recur.bias, torch.tensor(open_gates).repeat_interleave(31))
+
+
 def memory(width=4, layers=2, cells=True):
     states = torch.randn(3, 7, width)
     final = tuple(Recurrent(torch.randn(3, width), torch.randn(3, width) if cells else None) for _ in range(layers))
@@ -78,6 +93,7 @@ def test_readouts():
     tied = Tied(6, embed)
     assert torch.allclose(tied(features), features @ embed.table.weight.T)
     assert sum(weight.numel() for weight in tied.parameters()) == embed.table.weight.numel() + 11
+    assert [tuple(weight.shape) for weight in Tied(7, embed).fit.parameters()] == [(6, 7)]
     maxout = Maxout(6, embed, hidden=4)
     pairs = maxout.pairs(features)
     largest = torch.stack([pairs[..., 2 * i : 2 * i + 2].max(-1).values for i in range(4)], -1)

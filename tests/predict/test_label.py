@@ -43,6 +43,20 @@ def test_one_word_gets_all_the_attention():
     assert torch.equal(looked.weights, torch.ones(1, 1, 1))
 
 
+def test_queries_begin_about_as_long_as_one():
+    torch.manual_seed(3)
+    query = model([*LABEL, "predict.queries=101", "encode.hidden=134"], target=5).predict.query.detach()
+    assert query.shape == (101, 134)
+    assert abs(float(query.norm(dim=-1).mean()) - 1) < 0.02
+
+
+def test_queries_stand_at_the_first_words():
+    """With a window of one word to either side: the first query sees words 0 and 1, the second 0 to 2."""
+    built = model([*LABEL, "predict.queries=2", "attend.scope=local_m", "attend.scope.reach=1"], target=5)
+    looked = built.label(words(31, (7,))).looked[0]
+    assert (looked.weights[0] > 0).int().tolist() == [[1, 1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 0]]
+
+
 def test_a_pool_that_does_not_attend_refuses_an_attention():
     with pytest.raises(UsageError, match='pool = "mean" does not attend'):
         model([*LABEL, "predict.pool=mean"], target=5)

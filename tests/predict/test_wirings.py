@@ -133,6 +133,50 @@ def test_a_google_step_by_hand(context, first):
     assert torch.allclose(stepped.logits, decoder.readout(top), atol=1e-5)
 
 
+def test_a_tutorial_step_by_hand():
+    """relu(W [word; context]), then one step of a gated unit from it, and the readout sees its state alone."""
+    built, pairs = model(overrides("predict", "tutorial")), batch()
+    decoder, memory = built.predict, built.read(pairs.source)
+    before = decoder.start(memory)
+    stepped = decoder.step(pairs.target.data[:, 0], before)
+    word, hidden = decoder.embed.table(pairs.target.data[:, 0]), before.layers[0].hidden
+    context = decoder.attend(torch.cat((word, hidden), -1)[:, None], before.memory.layers[0]).context[:, 0]
+    combined = torch.relu(decoder.cells[0].project[0](word) + decoder.combine(context))
+    cell = decoder.cells[0].cell
+    after = cell(cell.project[0](combined), Recurrent(hidden)).hidden
+    assert torch.allclose(stepped.state.layers[0].hidden, after, atol=1e-6)
+    assert torch.allclose(stepped.logits, decoder.readout(after), atol=1e-6)
+
+
+def test_a_taught_step_stands_at_its_own_position():
+    """With a window of one word to either side, step t looks at words t - 1 to t + 1."""
+    built = model(["attend.scope=local_m", "attend.scope.reach=1"])
+    weights = built.teach(batch(source=(7,), target=(5,))).looked[0].weights[0]
+    rows, columns = torch.meshgrid(torch.arange(len(weights)), torch.arange(7), indexing="ij")
+    assert torch.equal(weights > 0, (rows - columns).abs() <= 1)
+
+
+@torch.no_grad()
+def test_a_window_over_the_past_moves_on_with_the_steps():
+    window = ["predict.self_attend.attend.scope=local_m", "predict.self_attend.attend.scope.reach=1"]
+    built, pairs = model([*overrides("predict", "transformer"), *window]), batch(target=(6, 6, 6))
+    taught, state = built.teach(pairs).logits, built.start(pairs.source)
+    for place in range(5):
+        stepped = built.step(pairs.target.data[:, place], state)
+        assert torch.allclose(stepped.logits, taught[:, place], atol=1e-5)
+        state = stepped.state
+
+
+def test_both_looks_of_a_transformer_know_which_queries_are_real():
+    built, pairs, told = model(overrides("predict", "transformer")), batch(), []
+    for layer in built.predict.layers:
+        for attend in (layer.self_attend, layer.attend):
+            attend.register_forward_pre_hook(lambda _, given, named: told.append(named["real"]), with_kwargs=True)
+    built.teach(pairs)
+    assert len(told) == 2 * len(built.predict.layers)
+    assert all(torch.equal(real, pairs.target.mask[:, 1:]) for real in told)
+
+
 def test_plain_knows_the_source_by_its_start_alone():
     built, pairs = model(overrides("predict", "plain")), batch()
     state = built.start(pairs.source)

@@ -37,6 +37,17 @@ def test_a_context_beside_the_features_is_one_of_them(name):
     assert torch.allclose(few.logits, whole[:, some], atol=1e-6)
 
 
+@torch.no_grad()
+def test_any_module_may_read_out():
+    """One that is no readout sees the features, and the context after them."""
+    features, context = torch.randn(3, 11), torch.randn(3, 2, 6)
+    looked = Attended(context, lambda: context)
+    alone, both = torch.nn.Linear(11, 5), torch.nn.Linear(17, 5)
+    assert torch.equal(stepped(alone, features, State(0), (looked,)).logits, alone(features))
+    found = stepped(both, features, State(0), (looked,), looked)
+    assert torch.allclose(found.logits, both(torch.cat((features, context[:, 0]), -1)))
+
+
 def test_a_table_by_hand():
     table = Table(torch.tensor([[1.0, 2.0], [0.0, -1.0], [3.0, 0.0]]), torch.tensor([0.5, 0.0, -1.0]))
     assert table(torch.tensor([1.0, 1.0])).tolist() == [3.5, -1.0, 2.0]
@@ -65,3 +76,17 @@ def test_a_maxout_that_learns_is_the_one_that_is_used():
         torch.autograd.grad(learnt, given, upstream), torch.autograd.grad(wanted, given, upstream), strict=True
     ):
         assert torch.allclose(ours, plain)
+
+
+@pytest.mark.parametrize(("inputs", "hidden", "width"), [(17, 0, 8), (17, 5, 5), (1, 0, 1)])
+def test_a_maxout_takes_half_the_features(inputs, hidden, width):
+    readout = names("readout")["maxout"](inputs, Tokens(31, width=13), hidden=hidden)
+    assert (readout.pairs.out_features, readout.score.in_features) == (2 * width, width)
+
+
+def test_of_two_equal_neighbours_the_second_learns():
+    readout = names("readout")["maxout"](2, Tokens(31, width=13), hidden=1)
+    readout.pairs.weight.data = torch.tensor([[1.0, 2.0], [2.0, 1.0]])
+    readout.pairs.bias.data.zero_()
+    readout.ready(torch.tensor([[3.0, 3.0]])).sum().backward()
+    assert readout.pairs.weight.grad.tolist() == [[0.0, 0.0], [3.0, 3.0]]
