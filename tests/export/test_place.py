@@ -1,5 +1,7 @@
 """Folders that are there whole, or not at all."""
 
+from pathlib import Path
+
 import pytest
 
 from regard.engine import MANIFEST
@@ -68,3 +70,22 @@ def test_the_model_itself_is_never_written_over(tmp_path, source, force):
             pass
     with pytest.raises(UsageError, match="is a file"), fresh_folder(source / "recipe.toml", source=tmp_path / "x"):
         pass
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_what_stood_there_stays_where_the_new_folder_cannot_take_its_place(before, tmp_path, monkeypatch):
+    place, rename = tmp_path / "out", Path.rename
+    if before:
+        place.mkdir()
+        (place / MANIFEST).write_text("old")
+
+    def failing(path, target):
+        if path.name.startswith(".out-"):
+            raise OSError("no more room")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OSError, match="no more room"), fresh_folder(place, source=tmp_path / "model") as fresh:
+        (fresh / MANIFEST).write_text("new")
+    assert [path.name for path in tmp_path.iterdir()] == (["out"] if before else [])
+    assert not before or (place / MANIFEST).read_text() == "old"
