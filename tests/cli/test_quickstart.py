@@ -5,8 +5,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
-from regard.cli.quickstart import _command, _scored, quickstart
+import torch
+
+from regard.cli.quickstart import _by_letters, _command, _scored, quickstart
 from regard.data.builtin import examples
 
 
@@ -76,3 +79,12 @@ def test_the_sentence_to_try_is_one_that_it_can_do():
     assert _scored(Knows([short, middling, long]), 5)[2] == middling.source
     assert _scored(Knows([long]), 5)[2] == long.source
     assert _scored(Knows([]), 5)[2] == ""
+
+
+def test_bytes_that_are_no_letters_are_drawn_as_the_pieces_they_were_written_with():
+    pieces = ("\u00c3", "\u00a9", "\u010a", "7")  # two bytes of one letter and a line's end: two characters of text
+    weights = torch.full((1, len(pieces) + 1, 5), 0.2)
+    found = SimpleNamespace(text="\u00e97", pieces=pieces, attention=(weights,))
+    drawn = _by_letters(SimpleNamespace(translate=lambda line: found), "1995")
+    assert drawn.target[:-1] == pieces
+    assert drawn.source[:-1] == tuple("1995")

@@ -164,11 +164,14 @@ def _from_middling(line: str) -> int:
 
 
 def _by_letters(reader: Translator, line: str) -> Alignment:
-    """What was looked at, letter by letter instead of word by word."""
+    """What was looked at, letter by letter instead of word by word.
+
+    Letters written are read off the pieces: what is hardly trained writes bytes that are no letters in its text.
+    """
     from regard.align.alignment import END, Alignment
 
     found = reader.translate(line)
-    return Alignment(found.attention[-1].mean(0), (*line, END), (*found.text, END))
+    return Alignment(found.attention[-1].mean(0), (*line, END), (*found.pieces, END))
 
 
 def _drawn(line: str, looked: Alignment, space: str) -> str:
