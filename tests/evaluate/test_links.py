@@ -25,7 +25,20 @@ def test_a_corpus_by_hand():
     assert score.aer == pytest.approx(1 - (2 + 3) / (5 + 3))
     assert score.f1 == pytest.approx(2 * (3 / 5) * (2 / 3) / (3 / 5 + 2 / 3))
     assert score.links == 5
-    assert str(score) == "AER 37.5%, precision 60.0%, recall 66.7%, F1 63.2% (5 links)"
+    told = "precision 60.0%, recall 66.7%, F1 63.2% (5 links)"
+    assert str(score) == f"AER 37.5% [{score.low:.1%}, {score.high:.1%}], {told}"
+    assert str(aer(FOUND, SURE, POSSIBLE, seed=None)) == f"AER 37.5%, {told}"
+
+
+def test_the_interval_is_that_of_the_scores_in_percent():
+    score, (error, *_) = (
+        aer(FOUND * 7, SURE * 7, POSSIBLE * 7, seed=5),
+        link_scores(FOUND * 7, SURE * 7, POSSIBLE * 7, seed=5),
+    )
+    assert (100 * score.low, 100 * score.high) == pytest.approx((error.low, error.high))
+    assert score.low < score.aer < score.high
+    bare = aer(FOUND, SURE, POSSIBLE, seed=None)
+    assert (bare.low, bare.high) == (None, None)
 
 
 def test_sentences_by_hand():
@@ -57,7 +70,9 @@ def test_sure_links_written_as_possible_too_change_nothing():
     ],
 )
 def test_where_something_is_empty(found, sure, possible, expected):
-    assert aer([found], [sure], [possible]) == expected
+    assert aer([found], [sure], [possible], seed=None) == expected
+    drawn = aer([found], [sure], [possible])
+    assert (drawn.low, drawn.high) == (expected.aer, expected.aer), "one sentence, always drawn"
 
 
 def test_a_link_found_twice_counts_once():
@@ -70,14 +85,14 @@ links = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8)
 @given(st.lists(st.tuples(links, links, links), min_size=1, max_size=7))
 def test_properties(sentences):
     found, sure, possible = (list(column) for column in zip(*sentences, strict=True))
-    score = aer(found, sure, possible)
+    score = aer(found, sure, possible, seed=None)
     for value in (score.aer, score.precision, score.recall, score.f1):
         assert 0 <= value <= 1
-    assert aer(sure, sure, possible).aer == 0
-    everything_sure = aer(found, sure)
+    assert aer(sure, sure, possible, seed=None).aer == 0
+    everything_sure = aer(found, sure, seed=None)
     if score.links and any(sure):  # with sure links alone the error is one less F1
         assert everything_sure.aer == pytest.approx(1 - everything_sure.f1)
-    assert aer(found[::-1], sure[::-1], possible[::-1]) == score
+    assert aer(found[::-1], sure[::-1], possible[::-1], seed=None) == score
     assert len(aer_by_sentence(found, sure, possible)) == len(found)
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from regard.errors import UnknownName
+from regard.errors import UnknownName, UsageError
 from regard.evaluate import METRICS, count_bleu
-from regard.evaluate.metrics import RENAMED, WRITTEN, counting, is_higher_better, metric
+from regard.evaluate.metrics import LABELLED, RENAMED, TAGGED, WRITTEN, counting, is_higher_better, metric
 from regard.learn.events import Validation
 
-LOWER = {"nll", "perplexity", "aer", "loss"}
+LOWER = {"ece", "nll", "perplexity", "aer", "loss"}
 
 
 def test_every_metric_knows_which_way_is_better():
@@ -17,13 +17,15 @@ def test_every_metric_knows_which_way_is_better():
         assert each.better(3.0) == (-3.0 if name in LOWER else 3.0)
         assert is_higher_better(name) == each.higher
         assert (each.count is not None) == (each.needs == "answers")
+        assert (each.count_sure is not None) == (each.needs == "probabilities")
     assert is_higher_better("something of a user's own")
 
 
 def test_values_are_printed_as_people_write_them():
     told = {name: each.told(0.25) for name, each in METRICS.items()}
     assert told == {
-        "bleu": "0.2", "chrf": "0.2", "exact_match": "0.2 %", "nll": "0.250", "perplexity": "0.25", "aer": "25.0%",
+        "bleu": "0.2", "chrf": "0.2", "exact_match": "0.2 %", "accuracy": "0.2 %", "macro_f1": "0.2 %",
+        "tag_accuracy": "0.2 %", "ece": "0.2 %", "nll": "0.250", "perplexity": "0.25", "aer": "25.0%",
         "loss": "0.250",
     }  # fmt: skip
     assert METRICS["aer"].told(None) == "-"
@@ -35,11 +37,20 @@ def test_what_text_is_measured_by_counts_answers():
     assert counting(count_bleu) is count_bleu
 
 
+def test_what_labels_and_tags_are_measured_by_counts_answers():
+    for name in (*LABELLED, *TAGGED):
+        counted = counting(name, [1.0, 1.0])(["a", "b"], ["a", "b"])
+        assert counted.value() == pytest.approx(100 if METRICS[name].higher else 0)
+        assert counted.name == METRICS[name].label, "a score is found by its label"
+
+
 def test_an_unknown_metric_is_told_and_one_that_counts_nothing_too():
     with pytest.raises(UnknownName, match="bleu"):
         metric("blue")
     with pytest.raises(UnknownName, match="metric of outputs"):
         counting("nll")
+    with pytest.raises(UsageError, match="ECE needs the probability of each answer; none were given"):
+        counting("ece")
 
 
 def test_older_names_mean_what_they_meant():

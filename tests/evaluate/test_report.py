@@ -42,7 +42,7 @@ def test_text_says_all_of_it():
         "rnnsearch on test",
         f"  BLEU          {score.value:.1f}  [{score.low:.1f}, {score.high:.1f}]",
         f"  exact match   33.3  [{exact.low:.1f}, {exact.high:.1f}]",
-        "  alignment    AER 33.3%, precision 50.0%, recall 100.0%, F1 66.7% (2 links)",
+        "  alignment    AER 33.3% [33.3%, 33.3%], precision 50.0%, recall 100.0%, F1 66.7% (2 links)",
         "  speed        48.0 sentences/s, 192 pieces/s (120 sentences in 2.5 s)",
     ]
     assert "BLEU by source length" in text
@@ -69,12 +69,13 @@ def test_large_buckets_are_not_marked():
 def test_what_was_not_measured_is_left_out():
     bare = Report("r", scores=(exact_match(["x"], ["x"]),))
     assert "alignment" not in bare.as_text() and "speed" not in bare.as_text() and "length" not in bare.as_text()
-    assert set(json.loads(bare.as_json())) == {"title", "scores"}
+    assert set(json.loads(bare.as_json())) == {"format", "title", "scores"}
     assert Report("r").as_text() == "r"
 
 
 def test_json_holds_every_number():
     found, body = report(), json.loads(report().as_json())
+    assert body["format"] == "regard-scores-1"
     assert body["title"] == "rnnsearch on test"
     assert [each["value"] for each in body["scores"]] == [each.value for each in found.scores]
     assert body["scores"][0]["signature"] == found.scores[0].signature
@@ -84,6 +85,7 @@ def test_json_holds_every_number():
     ]
     assert body["lengths"][0]["score"]["value"] == found.lengths[0].score.value
     assert body["alignment"]["aer"] == pytest.approx(1 / 3)
+    assert {"low", "high"} <= set(body["alignment"])
     assert body["speed"] == {
         "sentences": 120,
         "pieces": 480,

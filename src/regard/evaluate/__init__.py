@@ -1,7 +1,10 @@
 """Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists."""
 
+from regard.evaluate.calibration import Bin, Calibration, calibration, calibration_of, count_ece
+from regard.evaluate.confusion import ClassScore, Confusion, confusion
 from regard.evaluate.counts import Counted, Score, count_bleu, count_chrf, count_exact, words_for_word
 from regard.evaluate.figure import draw_lengths
+from regard.evaluate.labels import count_accuracy, count_macro_f1, count_tags
 from regard.evaluate.lengths import Bucket, by_length
 from regard.evaluate.links import (
     AlignmentScore,
@@ -15,13 +18,18 @@ from regard.evaluate.links import (
 )
 from regard.evaluate.metrics import METRICS, Metric
 from regard.evaluate.report import Report
+from regard.evaluate.schema import read_scores, validation_scores, values_of
 from regard.evaluate.scores import Difference, bleu, chrf, compare, exact_match
 from regard.evaluate.speed import Stopwatch, Throughput
 
 __all__ = [
     "METRICS",
     "AlignmentScore",
+    "Bin",
     "Bucket",
+    "Calibration",
+    "ClassScore",
+    "Confusion",
     "Counted",
     "Difference",
     "Gold",
@@ -34,16 +42,26 @@ __all__ = [
     "aer_by_sentence",
     "bleu",
     "by_length",
+    "calibration",
+    "calibration_of",
     "check_gold",
     "chrf",
     "compare",
+    "confusion",
+    "count_accuracy",
     "count_bleu",
     "count_chrf",
+    "count_ece",
     "count_exact",
+    "count_macro_f1",
+    "count_tags",
     "draw_lengths",
     "exact_match",
     "link_scores",
     "read_gold_file",
     "read_links",
+    "read_scores",
+    "validation_scores",
+    "values_of",
     "words_for_word",
 ]

@@ -17,7 +17,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from regard.errors import UnknownName, UsageError
-from regard.evaluate.bootstrap import DRAWS, SEED, interval, resample
+from regard.evaluate.bootstrap import DRAWS, SEED, Rows, add_up, draws, interval
 from regard.version import __version__
 
 Reference: TypeAlias = str | Sequence[str]  # one right answer, or several
@@ -43,7 +43,7 @@ class Counted:
     """The counts of each sentence (N rows of K), the formula for their sums, and how the result is signed."""
 
     name: str
-    rows: Int[np.ndarray, "N K"]
+    rows: Rows
     formula: Callable[[list[int]], float]
     sign: Callable[[int], str]  # the seed of the bootstrap -> the signature
 
@@ -51,13 +51,17 @@ class Counted:
         """The same for some of the sentences."""
         return replace(self, rows=self.rows[index])
 
+    def totals(self) -> list[int]:
+        """The counts of all the sentences together."""
+        return add_up(self.rows).tolist()
+
     def value(self) -> float:
         """The score of all the sentences together."""
-        return self.formula(self.rows.sum(0).tolist())
+        return self.formula(self.totals())
 
     def drawn(self, seed: int = SEED) -> Float[np.ndarray, " M"]:
         """The score of each draw of the bootstrap."""
-        return np.array([self.formula(totals) for totals in resample(self.rows, seed).tolist()])
+        return np.array([self.formula(totals.tolist()) for totals in draws(self.rows, seed)])
 
     def score(self, seed: int = SEED) -> Score:
         """The score with its interval and signature."""
@@ -87,7 +91,7 @@ def count_bleu(
 
 def words_for_word(counted: Counted) -> float:
     """How many words were written for every word of the (nearest) references, of BLEU's counts."""
-    written, wanted = counted.rows[:, :2].sum(0).tolist()
+    written, wanted, *_ = counted.totals()
     return written / max(1, wanted)
 
 
@@ -106,9 +110,19 @@ def count_exact(outputs: Sequence[str], references: Sequence[Reference], *, lowe
     right = [plain(output) in map(plain, given) for output, given in zip(outputs, answers, strict=True)]
     rows = np.array([(each, 1) for each in right], dtype=np.int64)
     several = {len(given) for given in answers}
-    head = f"nrefs:{several.pop() if len(several) == 1 else 'var'}|bs:{DRAWS}"
-    tail = f"case:{'lc' if lower else 'mixed'}|space:stripped|version:regard-{__version__}"
-    return Counted("exact match", rows, lambda sums: 100 * sums[0] / sums[1], lambda seed: f"{head}|seed:{seed}|{tail}")
+    head = f"nrefs:{several.pop() if len(several) == 1 else 'var'}"
+    tail = f"case:{'lc' if lower else 'mixed'}|space:stripped"
+    return Counted("exact match", rows, percent, lambda seed: signed(seed, head, tail))
+
+
+def percent(sums: Sequence[int]) -> float:
+    """The first of two counts in percent of the second; 0 where there is nothing."""
+    return 100 * sums[0] / sums[1] if sums[1] else 0.0
+
+
+def signed(seed: int, head: str = "", tail: str = "") -> str:
+    """The signature of a metric of our own: what it was told, the draws, their seed, and the version."""
+    return "|".join(filter(None, (head, f"bs:{DRAWS}|seed:{seed}", tail, f"version:regard-{__version__}")))
 
 
 def matched(outputs: Sequence[str], references: Sequence[Reference]) -> list[tuple[str, ...]]:

@@ -36,7 +36,10 @@ def add_legend(figure: Any, axes: Any) -> None:
 
 
 def draw_lengths(series: Mapping[str, Sequence[Bucket]], path: str | Path, *, title: str = "") -> Path:
-    """Draw systems that were scored on the same buckets into a .png, .svg or .pdf file; hollow marks are small ones."""
+    """Draw systems that were scored on the same buckets into a .png, .svg or .pdf file; hollow marks are small ones.
+
+    Any metric that `by_length` takes can be drawn; all lines of a figure are of one.
+    """
     place = Path(path)
     first = _check(series, place)
     try:
@@ -90,6 +93,12 @@ def _check(series: Mapping[str, Sequence[Bucket]], place: Path) -> Sequence[Buck
         )
     shapes = {name: [(each.low, each.high, each.count) for each in buckets] for name, buckets in series.items()}
     name, first = next(iter(series.items()))
+    metrics = {each.score.name for buckets in series.values() for each in buckets}
+    if len(metrics) > 1:
+        raise UsageError(
+            f"one figure: expected one metric for all; found {', '.join(sorted(metrics))}.",
+            hint="Draw a figure for each.",
+        )
     for other, shape in shapes.items():
         if shape != shapes[name]:
             raise UsageError(

@@ -47,15 +47,17 @@ def by_length(
     *,
     edges: Sequence[int] | None = None,
     metric: str | Count = "bleu",
+    probabilities: Sequence[float] | None = None,
     seed: int = SEED,
 ) -> list[Bucket]:
     """The score of short, middling and long sources, shortest first. Every sentence is in one bucket.
 
     `edges=(10, 20)` makes the buckets up to 10 words, 11 to 20, and beyond; empty ones are left out. Without
-    edges there are up to 6 buckets of about as many sentences, none of fewer than 100 if there are 100.
+    edges there are up to 6 buckets of about as many sentences, none of fewer than 100 if there are 100. `metric` is
+    any that counts answers, by its name (`bleu`, `accuracy` ...) or as a function; `ece` needs the `probabilities`.
     """
     equal_counts(sources=len(sources), outputs=len(outputs), references=len(references))
-    counted = counting(metric)(outputs, references)
+    counted = counting(metric, probabilities)(outputs, references)
     lengths = [count_words(source) for source in sources]
     ends = _checked(edges) if edges is not None else even_edges(lengths)
     place = np.array([bisect_left(ends, length) for length in lengths])

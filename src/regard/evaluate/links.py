@@ -11,7 +11,7 @@ is sure no link is missed: recall 1; where both are empty the error is 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,17 +30,23 @@ FIGURES = {"AER": "aer", "precision": "precision", "recall": "recall", "F1": "f1
 
 @dataclass(frozen=True)
 class AlignmentScore:
-    """How well links agree with gold ones, as shares from 0 to 1, and how many links were found."""
+    """How well links agree with gold ones, as shares from 0 to 1, and how many links were found.
+
+    `low` and `high` bound the error's 95 % bootstrap interval, where it was drawn.
+    """
 
     aer: float
     precision: float
     recall: float
     f1: float
     links: int
+    low: float | None = None
+    high: float | None = None
 
     def __str__(self) -> str:
+        drawn = "" if self.low is None or self.high is None else f" [{self.low:.1%}, {self.high:.1%}]"
         return (
-            f"AER {self.aer:.1%}, precision {self.precision:.1%}, recall {self.recall:.1%}, "
+            f"AER {self.aer:.1%}{drawn}, precision {self.precision:.1%}, recall {self.recall:.1%}, "
             f"F1 {self.f1:.1%} ({self.links:,} {'link' if self.links == 1 else 'links'})"
         )
 
@@ -60,11 +66,17 @@ class Gold:
 Links = Sequence[Iterable[Link]]
 
 
-def aer(found: Links, sure: Links, possible: Links | None = None) -> AlignmentScore:
-    """The agreement of a corpus' links with its gold links, which may all be sure. Links are (source, target)."""
-    counts = _count(found, sure, possible)
-    links, right, hit, wanted = (sum(column) for column in zip(*counts, strict=True))
-    return _score(links, right, hit, wanted)
+def aer(found: Links, sure: Links, possible: Links | None = None, *, seed: int | None = SEED) -> AlignmentScore:
+    """The agreement of a corpus' links with its gold links, which may all be sure. Links are (source, target).
+
+    The error's interval comes of drawing sentences anew; without a `seed` nothing is drawn.
+    """
+    rows = np.array(_count(found, sure, possible), np.int64)
+    whole = _score(*rows.sum(0).tolist())
+    if seed is None:
+        return whole
+    low, high = interval(np.array([_score(*totals).aer for totals in resample(rows, seed).tolist()]))
+    return replace(whole, low=low, high=high)
 
 
 def aer_by_sentence(found: Links, sure: Links, possible: Links | None = None) -> list[AlignmentScore]:

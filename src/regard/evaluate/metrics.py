@@ -6,13 +6,18 @@ a `count` (see `counts`), so that its interval and its value by length come with
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeAlias
 
-from regard.errors import UnknownName
-from regard.evaluate.counts import Count, count_bleu, count_chrf, count_exact
+from regard.errors import UnknownName, UsageError
+from regard.evaluate.calibration import count_ece
+from regard.evaluate.counts import Count, Counted, Reference, count_bleu, count_chrf, count_exact
+from regard.evaluate.labels import count_accuracy, count_macro_f1, count_tags
 
-Needs = Literal["answers", "nll", "links"]
+Needs = Literal["answers", "probabilities", "nll", "links"]
+CountSure: TypeAlias = Callable[[Sequence[str], Sequence[Reference], Sequence[float]], Counted]
 
 
 @dataclass(frozen=True)
@@ -20,8 +25,9 @@ class Metric:
     """One metric.
 
     name: in settings, logs and scores.json.  label: as people write it.  higher: whether more is better.
-    needs: answers and their references, the log-likelihood of the right answers, or gold links.
-    form: how a value is printed.  count: what it counts of answers and references, where it is made of them.
+    needs: answers and their references, the probabilities of the answers too, the log-likelihood of the right answers,
+    or gold links.  form: how a value is printed.  count: what it counts of answers and references, where it is made of
+    them; count_sure: the same of answers, references and the answers' probabilities.
     """
 
     name: str
@@ -30,6 +36,7 @@ class Metric:
     needs: Needs
     form: str = "{:.1f}"
     count: Count | None = None
+    count_sure: CountSure | None = None
 
     def told(self, value: float | None) -> str:
         """A value as people read it; a dash where there is none."""
@@ -46,6 +53,10 @@ METRICS: dict[str, Metric] = {
         Metric("bleu", "BLEU", True, "answers", count=count_bleu),
         Metric("chrf", "chrF2", True, "answers", count=count_chrf),
         Metric("exact_match", "exact match", True, "answers", "{:.1f} %", count_exact),
+        Metric("accuracy", "accuracy", True, "answers", "{:.1f} %", count_accuracy),
+        Metric("macro_f1", "macro F1", True, "answers", "{:.1f} %", count_macro_f1),
+        Metric("tag_accuracy", "tag accuracy", True, "answers", "{:.1f} %", count_tags),
+        Metric("ece", "ECE", False, "probabilities", "{:.1f} %", count_sure=count_ece),
         Metric("nll", "nll", False, "nll", "{:.3f}"),
         Metric("perplexity", "perplexity", False, "nll", "{:.2f}"),
         Metric("aer", "AER", False, "links", "{:.1%}"),
@@ -53,6 +64,8 @@ METRICS: dict[str, Metric] = {
     )
 }
 WRITTEN = ("bleu", "chrf", "exact_match")  # what text that was written is measured by
+LABELLED = ("accuracy", "macro_f1", "ece")  # what labels are measured by
+TAGGED = ("tag_accuracy",)  # what a tag for every word is measured by
 RENAMED = {"exact": "exact_match", "surprise": "nll"}  # as recipes and logs of older runs call them
 
 
@@ -69,11 +82,28 @@ def is_higher_better(name: str) -> bool:
     return name not in METRICS or METRICS[name].higher
 
 
-def counting(name: str | Count) -> Count:
-    """How a metric of answers counts: by its name, or as it is."""
+def counting(name: str | Count, probabilities: Sequence[float] | None = None) -> Count:
+    """How a metric of answers counts: by its name, or as it is.
+
+    One that needs the probabilities of the answers is given them here.
+    """
     if not isinstance(name, str):
         return name
-    found = metric(name).count
-    if found is None:
-        raise UnknownName("metric of outputs and references", name, [each for each in METRICS if METRICS[each].count])
-    return found
+    found = metric(name)
+    if found.count_sure is not None:
+        if probabilities is None:
+            raise UsageError(
+                f"{found.label} needs the probability of each answer; none were given.",
+                hint="Write probabilities=[...], one for each answer, in their order.",
+            )
+        return partial(_counted_sure, found.count_sure, probabilities)
+    if found.count is None:
+        known = [each for each in METRICS if METRICS[each].count or METRICS[each].count_sure]
+        raise UnknownName("metric of outputs and references", name, known)
+    return found.count
+
+
+def _counted_sure(
+    count: CountSure, probabilities: Sequence[float], answers: Sequence[str], references: Sequence[Reference]
+) -> Counted:
+    return count(answers, references, probabilities)

@@ -8,16 +8,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from regard.evaluate.calibration import Calibration
+from regard.evaluate.confusion import Confusion
 from regard.evaluate.counts import Score
 from regard.evaluate.figure import draw_lengths
 from regard.evaluate.lengths import SMALL, Bucket
 from regard.evaluate.links import AlignmentScore
+from regard.evaluate.schema import FORMAT
 from regard.evaluate.speed import Throughput
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was measured of one model on one test set. Whatever was not measured is left out."""
+    """What was measured of one model on one test set, whatever its task. Whatever was not measured is left out."""
 
     title: str
     scores: tuple[Score, ...] = ()
@@ -25,23 +28,34 @@ class Report:
     lengths: tuple[Bucket, ...] = ()
     alignment: AlignmentScore | None = None
     speed: Throughput | None = None
+    confusion: Confusion | None = None
+    calibration: Calibration | None = None
 
     def as_text(self) -> str:
         """A short table for people; the signatures stand below it, to be quoted with the scores."""
         lines = [self.title, *self._table(), *self._by_length()]
+        if self.confusion is not None:
+            lines += ["", "by class", *_indented(self.confusion.as_text())]
+        if self.calibration is not None:
+            lines += ["", "how sure, and how often right", *_indented(self.calibration.as_text())]
         if self.scores:
             lines += ["", "signatures", *(f"  {score.name}|{score.signature}" for score in self.scores)]
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """All numbers, unrounded, as plain values."""
-        body: dict[str, Any] = {"title": self.title, "scores": [asdict(score) for score in self.scores]}
+        """All numbers, unrounded, as plain values: what scores.json holds (see `schema`)."""
+        body: dict[str, Any] = {"format": FORMAT, "title": self.title}
+        body["scores"] = [asdict(score) for score in self.scores]
         if self.words is not None:
             body["words"] = self.words
         if self.lengths:
             body["lengths"] = [asdict(bucket) | {"small": bucket.small} for bucket in self.lengths]
         if self.alignment is not None:
-            body["alignment"] = asdict(self.alignment)
+            body["alignment"] = {name: value for name, value in asdict(self.alignment).items() if value is not None}
+        if self.confusion is not None:
+            body["confusion"] = self.confusion.as_dict()
+        if self.calibration is not None:
+            body["calibration"] = self.calibration.as_dict()
         if self.speed is not None:
             rates = ("sentences_per_second", "pieces_per_second")
             body["speed"] = asdict(self.speed) | {rate: getattr(self.speed, rate) for rate in rates}
@@ -78,6 +92,10 @@ class Report:
         if any(bucket.small for bucket in self.lengths):
             lines.append(f"  * fewer than {SMALL} sentences: the score says little")
         return lines
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in text.split("\n")]
 
 
 def _interval(score: Score) -> str:

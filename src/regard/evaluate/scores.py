@@ -53,11 +53,12 @@ def exact_match(
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better the first of two systems is than the second, and whether chance would do as well.
+    """How far the score of the first of two systems lies above that of the second, and whether chance would do as well.
 
-    `value` is the first score less the second; `low` and `high` bound the middle 95 % of its draws. `p` is the
-    share of draws in which two equally good systems would lie this far apart or farther, either way; of a single
-    sentence, which every draw repeats, it is 1: nothing is known of others.
+    `value` is the first score less the second (where less is better, it is negative if the first wins); `low` and
+    `high` bound the middle 95 % of its draws. `p` is the share of draws in which two equally good systems would lie
+    this far apart or farther, either way; of a single sentence, which every draw repeats, it is 1: nothing is known of
+    others.
     """
 
     value: float
@@ -83,16 +84,20 @@ def compare(
     references: Sequence[Reference],
     metric: str | Count = "bleu",
     *,
+    probabilities: tuple[Sequence[float], Sequence[float]] | None = None,
     seed: int = SEED,
 ) -> Difference:
     """Paired bootstrap: both systems are scored on the same draws of sentences, so what is hard is hard for both.
 
-    `metric` is `bleu`, `chrf`, `exact_match`, or a function such as `partial(count_bleu, lower=True)`. The draws'
-    differences are moved to lie around zero, as if neither system were better (Riezler & Maxwell 2005).
+    `metric` is the name of any that counts answers (`bleu`, `accuracy`, `macro_f1` ...), or a function such as
+    `partial(count_bleu, lower=True)`; `ece` needs the `probabilities` of both systems' answers. The draws' differences
+    are moved to lie around zero, as if neither system were better (Riezler & Maxwell 2005).
     """
     equal_counts(outputs_a=len(outputs_a), outputs_b=len(outputs_b))
-    count = counting(metric)
-    first, second = count(outputs_a, references), count(outputs_b, references)
+    sure = probabilities or (None, None)
+    first, second = (
+        counting(metric, each)(outputs, references) for outputs, each in zip((outputs_a, outputs_b), sure, strict=True)
+    )
     value = first.value() - second.value()
     drawn = first.drawn(seed) - second.drawn(seed)
     as_far = int(np.sum(np.abs(drawn - drawn.mean()) >= abs(value) - ROUNDING))
