@@ -38,8 +38,8 @@ def _lines(words: list[str], count: int, dice: np.random.Generator) -> Iterator[
 
 def prepare(job: Job) -> tuple[dict[str, Any], Round]:
     """Ready to take the corpus in, which can be done once: then it is in the store."""
-    from regard.data.batches import Batches
     from regard.data.corpus import Corpus, column
+    from regard.data.pairs import pair_batches
     from regard.data.tokenizer import train_pair
 
     def work() -> dict[str, Any]:
@@ -55,7 +55,7 @@ def prepare(job: Job) -> tuple[dict[str, Any], Round]:
         mark()
         pair = train_pair(column(split, "source"), column(split, "target"), kind="bpe", size=job["pieces"], joint=True)
         mark()
-        taken = sum(1 for _ in islice(iter(Batches(split, *pair)), job["batches"]))
+        taken = sum(1 for _ in islice(iter(pair_batches(split, *pair)), job["batches"]))
         mark()
         return {"done": job["pairs"], "batches": taken, "stages": stages}
 

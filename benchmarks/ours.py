@@ -25,24 +25,26 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
     """Updates: a round goes through a few batches that stand for the whole epoch."""
     import setting
 
-    from regard.data.batches import Batches
+    from regard.data.pairs import pair_batches
     from regard.learn.learner import Learner, flush_denormals
+    from regard.task import TaskParts
 
     text = setting.corpus(job["data"])
     tokenizer = setting.pieces(text)
     recipe = setting.SHAPES[job["shape"]].resolve()
 
     def cut(tokens: int) -> list[Batch]:
-        epoch = list(Batches(text.split("train"), tokenizer, tokenizer, tokens=tokens))
+        epoch = list(pair_batches(text.split("train"), tokenizer, tokenizer, tokens=tokens))
         return evenly(epoch, job["batches"], lambda batch: batch.target.data.shape[1])
 
     chosen = of_pieces(job["pieces"], cut, _pieces)
     model = setting.build(job["shape"], len(tokenizer))
-    learner = Learner(model, recipe.train(), cycle(chosen), bf16=job["bf16"])
+    objectives = TaskParts.build(recipe.task()).goal.objectives(model)
+    learner = Learner(model, recipe.train(), cycle(chosen), objectives=objectives, bf16=job["bf16"])
 
     def work() -> dict[str, Any]:
         with flush_denormals():
-            return {"done": sum(learner.update().pieces for _ in chosen)}
+            return {"done": sum(learner.update().count for _ in chosen)}
 
     positions = sum(batch.target.data[:, 1:].numel() for batch in chosen)
     return training(model, len(chosen), sum(map(_pieces, chosen)), positions), work

@@ -64,13 +64,15 @@ SETTINGS = (
     *("train.pieces=words", "train.vocabulary=61", "train.tokens=97", "train.precision=fp32", "train.rate=0.02"),
     *("train.schedule=constant", "train.tensorboard=false", f"train.validate_steps={UPDATES}"),
 )
-TRAINED = sorted(name for name in NAMED if resolve(name).about.task == "translate" and not name.endswith("-paper"))
+TRAINED = sorted(
+    name for name in NAMED if resolve(name).task.settings["verb"] == "translate" and not name.endswith("-paper")
+)
 
 
 def small_recipe(name):
     """A recipe with every width cut down."""
     recipe = resolve(name)
-    return Recipe(recipe.about, smaller(recipe.model, SIZES), recipe.train)
+    return Recipe(recipe.about, smaller(recipe.model, SIZES), recipe.train, recipe.task)
 
 
 # --- what is observed --------------------------------------------------------------------------------------

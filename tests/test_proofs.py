@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.data.batches import Batches, Examples
+from regard.data.batches import InMemory
 from regard.data.builtin import examples
+from regard.data.pairs import pair_batches
 from regard.data.tokenizer import train_pair
 from regard.learn.loop import fit
 from regard.learn.loss import sequence_loss
@@ -33,10 +34,10 @@ def nll(name, recipe, steps, *settings, size=1500, **languages):
     tokenizers = train_pair(*sides, size=800)
     model = resolve(recipe, (*TINY, *settings)).build(*map(len, tokenizers))
     model.train()
-    fit(model, Batches(Examples(pairs[0]), *tokenizers, tokens=1024, seed=0).forever(), steps=steps, rate=5e-3)
+    fit(model, pair_batches(InMemory(pairs[0]), *tokenizers, tokens=1024, seed=0).forever(), steps=steps, rate=5e-3)
     total, count = 0.0, 0
     with torch.no_grad():
-        for batch in Batches(Examples(pairs[1]), *tokenizers, shuffle=False):
+        for batch in pair_batches(InMemory(pairs[1]), *tokenizers, shuffle=False):
             loss = sequence_loss(model, batch)
             total, count = total + float(loss.nll) * loss.pieces, count + loss.pieces
     return total / count

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from jaxtyping import Int
 from safetensors import SafetensorError, safe_open
@@ -16,10 +18,12 @@ from torch import Tensor, nn
 
 from regard.errors import ModelError, RecipeError, RegardError, ShapeError, UsageError
 from regard.recipe import Recipe, resolve, write
-from regard.registry import Maker, find, names, part
-from regard.types import Batch, Grid, Labelled, Memory, Padded, State, Stepped, Taught
+from regard.registry import Maker, part
+from regard.task import Spec
+from regard.types import Batch, Grid, Labelled, Memory, Padded, State, Stepped, Tagged, Taught, Widths
 
 OURS = ("recipe.toml", "weights.safetensors")
+NOTHING = Widths(0, 0, 0)  # of the memory that a model without a source has
 TOKENIZER = ".tokenizer.json"  # how the name of a file ends whose checksum is kept with the weights
 
 
@@ -28,8 +32,8 @@ class Model(nn.Module):
     """Embed the source, encode it, attend to it, predict.
 
     Settings:
-        embed: how the source becomes vectors.
-        encode: how the vectors become a memory.
+        embed: how the source becomes vectors; "none" for a model without a source.
+        encode: how the vectors become a memory; "none" for a model without a source.
         attend: how the memory is looked at; "none" for a decoder that does not attend.
         predict: how the memory becomes an output.
         share: use one table for the vectors of source and target; they must share a vocabulary.
@@ -40,25 +44,31 @@ class Model(nn.Module):
 
     def __init__(
         self,
-        source: int,
-        target: int,
+        source: Spec | int,
+        target: Spec | int,
         *,
-        embed: Maker,
-        encode: Maker,
+        embed: Maker | None,
+        encode: Maker | None,
         attend: Maker | None = None,
         predict: Maker,
         share: bool = False,
         begin: Maker | None = None,
     ) -> None:
         super().__init__()
-        self.sizes = (source, target)
-        self.embed = embed(source)
-        self.encode = encode(self.embed.width)
-        self.predict = predict(target, self.encode.widths, attend)
+        self.specs = Spec.of(source), Spec.of(target)
+        self.embed: Any = _made(embed, self.specs[0].size)
+        self.encode: Any = _made(encode, getattr(self.embed, "width", 0))
+        widths = getattr(self.encode, "widths", NOTHING)
+        self.predict = predict(self.specs[1].size, widths, attend)
         if share:
             self._share()
         if begin is not None:
             begin()(self)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many pieces, channels or classes source and target have."""
+        return self.specs[0].size, self.specs[1].size
 
     def read(self, source: Padded | Grid) -> Memory:
         """The source as a memory."""
@@ -71,7 +81,11 @@ class Model(nn.Module):
 
     def label(self, source: Padded | Grid) -> Labelled:
         """The scores of the classes, for a model that predicts a label."""
-        return self.predict(self.read(source))
+        return self.predict.label(self.read(source))
+
+    def tag(self, source: Padded | Grid) -> Tagged:
+        """The scores of the classes at each position of the source, for a model that predicts tags."""
+        return self.predict.tag(self.read(source))
 
     def start(self, source: Padded | Grid) -> State:
         """Read the source; the state before the first piece."""
@@ -82,7 +96,9 @@ class Model(nn.Module):
         return self.predict.step(token, state)
 
     def _share(self) -> None:
-        source, target = self.embed.table, self.predict.embed.table
+        source, target = (getattr(each, "table", None) for each in (self.embed, getattr(self.predict, "embed", None)))
+        if source is None or target is None:
+            raise ShapeError("share = true needs token vectors on both sides.", hint="Write share = false.")
         if source.weight.shape != target.weight.shape:
             raise ShapeError(
                 f"share = true needs one vocabulary and one width; the source table is "
@@ -92,25 +108,25 @@ class Model(nn.Module):
         target.weight = source.weight  # every module that holds the target's table now holds the source's numbers
 
 
+def _made(part: Maker | None, given: int) -> Any:
+    """The part, if there is to be one."""
+    return None if part is None else part(given)
+
+
 def parameters(model: Model) -> int:
     """How many numbers a model learns."""
     return sum(weight.numel() for weight in model.parameters())
 
 
 def check_text(recipe: Recipe, named: str | Path) -> None:
-    """Refuse a recipe whose model does not turn text into text: nothing trains or uses others yet."""
-    encode, predict = (recipe.model.settings[stage] for stage in ("encode", "predict"))
-    writers = [name for name, cls in names("predict").items() if hasattr(cls, "teach")]
-    if predict.name not in writers:
-        made = f"its task is {recipe.about.task}, and the part '{predict.name}' in [predict] writes no text"
-    elif getattr(find("encode", encode.name), "sees_images", False):
-        made = f"the part '{encode.name}' in [encode] reads images"
-    else:
+    """Refuse a recipe whose model does not turn text into text: no engine but PyTorch runs others."""
+    sides = [recipe.task.settings[side].name for side in ("source", "target")]
+    if sides == ["text", "text"] and recipe.task.settings["goal"].name == "write":
         return
     raise UsageError(
-        f"{named}: expected a model that reads text and writes text; {made}.",
-        hint="Only such models can be trained, compared, used and exported so far. "
-        f"Name a recipe of the task translate (`regard systems`), or a part that writes: {', '.join(writers)}.",
+        f"{named}: expected a model that reads text and writes text; it was made to {recipe.task.settings['verb']}, "
+        f"from {sides[0]} to {sides[1]}.",
+        hint=f"Use `regard {recipe.task.settings['verb']}`.",
     )
 
 
@@ -130,7 +146,7 @@ def save(model: Model, folder: str | Path, files: Mapping[str, str] | None = Non
     fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         (fresh / "recipe.toml").write_text(write(model.recipe), encoding="utf-8")
-        sizes = {"source": str(model.sizes[0]), "target": str(model.sizes[1])}
+        sizes = {name: json.dumps(each.to_json()) for name, each in zip(("source", "target"), model.specs, strict=True)}
         # The weights mean nothing with other tokenizers than these.
         texts = {name: text for name, text in (files or {}).items() if name.endswith(TOKENIZER)}
         sizes |= {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
@@ -221,7 +237,7 @@ def load(folder: str | Path) -> Model:
             sizes = file.metadata() or {}
         if not {"source", "target"} <= sizes.keys():
             raise ModelError(f"{weights} does not say the sizes of its vocabularies: it was not written by Regard.")
-        model: Model = recipe_of(folder).build(int(sizes["source"]), int(sizes["target"]))
+        model: Model = recipe_of(folder).build(*(Spec.of(json.loads(sizes[each])) for each in ("source", "target")))
         load_model(model, weights)
     except RegardError:
         raise

@@ -7,7 +7,8 @@
 A constructor's ordinary parameters are *given* by the owner, which alone knows the widths; they are the same
 for every part of a kind (`KINDS`). Its keyword-only parameters are *settings*: what a recipe may write. A
 setting that holds another part has the type `Maker` and is named after the part's kind, alone or as its last
-word (`attend`, `self_attend`). A line `name: text` under `Settings:` in the class docstring explains each.
+word (`attend`, `self_attend`); where it is not, its type says the kind (`source: Annotated[Maker, "side"]`). A
+line `name: text` under `Settings:` in the class docstring explains each.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "bridge": ("from an encoder's end to a decoder's start", ("memory", "widths", "cells")),
     "readout": ("features to scores of the next piece", ("inputs", "embed")),
     "begin": ("how the weights of a new model begin", ()),
+    "task": ("what is read, what is wanted, and the goal that judges it", ()),
+    "side": ("one end of a task: how its data is encoded, batched and written back", ("role",)),
+    "examples": ("what examples are made of the rows of a corpus", ()),
+    "goal": ("how an answer is made, judged and drawn", ("source", "target")),
     "train": ("how a model is trained", ()),
     "optimiser": ("how gradients move the weights", ("rate",)),
     "schedule": ("how the learning rate moves while training", ("rate",)),
@@ -55,7 +60,10 @@ HOMES = (
     "regard.predict",
     "regard.initialise",
     "regard.model",
+    "regard.task",
+    "regard.data.sides",
     "regard.learn",
+    "regard.tasks.goals",
 )
 
 _parts: dict[str, dict[str, type]] = {kind: {} for kind in KINDS}
@@ -100,6 +108,8 @@ class Setting:
     @cached_property
     def kind(self) -> str | None:
         """The kind of part it holds, or None where it holds a plain value."""
+        if typing.get_origin(self.type) is typing.Annotated and self.type.__origin__ is Maker:
+            return str(self.type.__metadata__[0])
         members = typing.get_args(self.type) if isinstance(self.type, UnionType) else (self.type,)
         return self.name.rsplit("_", 1)[-1] if Maker in members else None
 

@@ -281,8 +281,9 @@ def test_systems(run):
     code, out, err = run("systems")
     assert (code, err) == (0, "")
     for name in NAMED:
-        about = resolve(name).about
-        assert f"{name}  ({about.task})\n    {about.paper}\n    {about.shows}\n" in out
+        recipe = resolve(name)
+        about, verb = recipe.about, recipe.task.settings["verb"]
+        assert f"{name}  ({verb})\n    {about.paper}\n    {about.shows}\n" in out
 
 
 def test_systems_as_json(run):

@@ -10,8 +10,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.data.batches import Batches, Examples, Tally
+from regard.data.batches import Batches, InMemory, Tally
 from regard.data.example import Example
+from regard.data.pairs import pair_batches
 from regard.data.tokenizer import END, PAD, START, Tokenizer, train_pair
 from regard.errors import BrokenData, UsageError
 
@@ -20,13 +21,13 @@ LETTERS = Tokenizer.train(["abcdefgh"], kind="characters")
 SUBWORDS = Tokenizer.train(["abcdefgh abc abcd fgh"] * 9, kind="bpe", size=280)
 
 
-def corpus(lengths: list[tuple[int, int]]) -> Examples:
+def corpus(lengths: list[tuple[int, int]]) -> InMemory:
     letters, others = "abcdefgh" * 9, "hgfedcba" * 9
-    return Examples([Example(letters[:source], others[:target]) for source, target in lengths])
+    return InMemory([Example(letters[:source], others[:target]) for source, target in lengths])
 
 
 def batches(lengths: list[tuple[int, int]], **settings) -> Batches:
-    return Batches(corpus(lengths), LETTERS, LETTERS, **settings)
+    return pair_batches(corpus(lengths), LETTERS, LETTERS, **settings)
 
 
 def content(stream: Batches) -> list[tuple]:
@@ -89,10 +90,10 @@ def test_after_a_restore_come_the_same_batches(lengths, sizes, stop, longest, sa
     lengths = [*lengths, (3, 3)]  # one that is never too long
     made = {"longest": longest, "sample": sample, **sizes}
     split = corpus(lengths)
-    first = Batches(split, SUBWORDS, SUBWORDS, **made)
+    first = pair_batches(split, SUBWORDS, SUBWORDS, **made)
     assert sum(1 for _ in islice(first.forever(), stop)) == stop
     state = json.loads(json.dumps(first.state()))
-    second = Batches(split, SUBWORDS, SUBWORDS, **made)
+    second = pair_batches(split, SUBWORDS, SUBWORDS, **made)
     second.restore(state)
     for one, other in islice(zip(first.forever(), second.forever(), strict=True), 12):
         assert one.rows == other.rows and torch.equal(one.source.data, other.source.data)
@@ -133,7 +134,7 @@ def test_lengths_are_mixed_over_an_epoch_but_not_within_a_batch():
 
 
 def test_sampling_differs_from_epoch_to_epoch():
-    stream = Batches(corpus([(30, 30)] * 3), SUBWORDS, SUBWORDS, sample=0.5)
+    stream = pair_batches(corpus([(30, 30)] * 3), SUBWORDS, SUBWORDS, sample=0.5)
     (one,), (other,) = list(stream), list(stream)
     cuts = [sorted(batch.source.data.tolist()) for batch in (one, other)]
     assert cuts[0] != cuts[1]
@@ -176,7 +177,7 @@ def test_mistakes_are_named():
         batches([(1, 1)], tokens=0)
     with pytest.raises(BrokenData, match="the split has none"):
         batches([])
-    with pytest.raises(BrokenData, match="all 2 pairs have more than 3 pieces"):
+    with pytest.raises(BrokenData, match="all 2 examples are longer than 3 pieces"):
         list(batches([(4, 4), (5, 1)], longest=3))
     state = batches([(1, 1)] * 5, seed=3).state()
     with pytest.raises(UsageError, match="seed is 4, was 3; rows is 6, was 5"):
@@ -186,7 +187,7 @@ def test_mistakes_are_named():
 def test_a_dataset_is_a_split():
     datasets = pytest.importorskip("datasets")
     rows = {"source": ["abc", "a"], "target": ["cba", "a"], "links": ["", ""]}
-    stream = Batches(datasets.Dataset.from_dict(rows), LETTERS, LETTERS)
+    stream = pair_batches(datasets.Dataset.from_dict(rows), LETTERS, LETTERS)
     assert sorted(row for batch in stream for row in batch.rows) == [0, 1]
 
 
@@ -194,7 +195,7 @@ def test_a_dataset_is_a_split():
 def test_padding_on_multi30k_is_under_eight_percent():
     files = [DATA / "multi30k" / f"train.{language}.gz" for language in ("de", "en")]
     german, english = (gzip.decompress(file.read_bytes()).decode().splitlines() for file in files)
-    split = Examples([Example(source, target) for source, target in zip(german, english, strict=True)])
-    stream = Batches(split, *train_pair(german, english), tokens=4096)
+    split = InMemory([Example(source, target) for source, target in zip(german, english, strict=True)])
+    stream = pair_batches(split, *train_pair(german, english), tokens=4096)
     assert sum(len(batch.rows) for batch in stream) == 29_000
     assert stream.tally.padding < 0.08

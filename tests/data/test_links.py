@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from regard.data.batches import Batches, Examples
+from regard.data.batches import InMemory
 from regard.data.example import Example
 from regard.data.links import goals, piece_links
+from regard.data.pairs import pair_batches
 from regard.data.tokenizer import Tokenizer
 from regard.errors import BrokenData, MissingData
 
 LETTERS = Tokenizer.train(["abcdefgh "], kind="characters")
 SUBWORDS = Tokenizer.train(["lesen las gelesen liest buch bücher"] * 9, kind="bpe", size=290)
-PAIRS = Examples(
+PAIRS = InMemory(
     [
         Example("lesen las", "liest gelesen buch", ((0, 0), (0, 2), (1, 1)), ((1, 2),)),
         Example("buch", "bücher", ((0, 0),)),
@@ -43,7 +44,7 @@ def test_a_link_outside_is_refused():
 @pytest.mark.parametrize("sample", [0.0, 0.5])
 def test_batches_carry_the_links_of_their_words(sample):
     """However the words are cut, the weight between two words is what their links say."""
-    (batch,) = Batches(PAIRS, SUBWORDS, SUBWORDS, linked=True, sample=sample, seed=3)
+    (batch,) = pair_batches(PAIRS, SUBWORDS, SUBWORDS, linked=True, sample=sample, seed=3)
     place = batch.rows.index(0)
     source = SUBWORDS.read([piece for piece in batch.source.data[place].tolist() if piece > 3])
     target = SUBWORDS.read([piece for piece in batch.target.data[place].tolist() if piece > 3])
@@ -62,7 +63,7 @@ def test_batches_carry_the_links_of_their_words(sample):
 @pytest.mark.parametrize("sample", [0.0, 0.5])
 def test_links_change_nothing_else(sample):
     plain = [
-        Batches(PAIRS, SUBWORDS, SUBWORDS, sample=sample, seed=5, tokens=29, linked=each) for each in (False, True)
+        pair_batches(PAIRS, SUBWORDS, SUBWORDS, sample=sample, seed=5, tokens=29, linked=each) for each in (False, True)
     ]
     for without, carrying in zip(*map(list, plain), strict=True):
         assert without.rows == carrying.rows and without.links is None
@@ -80,5 +81,5 @@ def test_links_that_are_not_there():
             return {"source": ["a"], "target": ["b"]}
 
     with pytest.raises(MissingData, match="expected pairs with word links"):
-        Batches(Bare(), LETTERS, LETTERS, linked=True)
-    assert len(list(Batches(Bare(), LETTERS, LETTERS))) == 1
+        pair_batches(Bare(), LETTERS, LETTERS, linked=True)
+    assert len(list(pair_batches(Bare(), LETTERS, LETTERS))) == 1

@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from regard.data.batches import Batches, Examples, share_of
+from regard.data.batches import InMemory
 from regard.data.example import Example
+from regard.data.pairs import pair_batches
 from regard.data.tokenizer import Tokenizer
 from regard.types import Batch
 from small import batch, pictures, words
@@ -13,7 +14,7 @@ SOURCES, TARGETS = (7, 5, 3, 2, 2), (11, 2, 5, 3, 2)
 
 
 def shares(whole, count):
-    return [share_of(whole, place, count) for place in range(count)]
+    return [whole.share(place, count) for place in range(count)]
 
 
 def test_by_hand():
@@ -28,7 +29,7 @@ def test_by_hand():
 
 def test_one_process_reads_the_batch_itself():
     whole = batch()
-    assert share_of(whole, 0, 1) is whole
+    assert whole.share(0, 1) is whole
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 7])
@@ -49,7 +50,7 @@ def test_links_go_with_their_pairs():
         Example("d", "d e f g", ((0, 3),)),
         Example("e f", "e", ((1, 0),)),
     ]
-    whole = next(iter(Batches(Examples(pairs), tokenizer, tokenizer, linked=True, shuffle=False)))
+    whole = next(iter(pair_batches(InMemory(pairs), tokenizer, tokenizer, linked=True, shuffle=False)))
     for place, each in enumerate(shares(whole, 2)):
         assert each.links.shape == (len(each.rows), each.target.mask.shape[1] - 1, each.source.mask.shape[1])
         assert each.links.sum() == whole.links[place::2].sum()

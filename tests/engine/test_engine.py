@@ -59,7 +59,7 @@ def test_torch_is_beam_search(tmp_path):
     translator = Translator(made, *tokenizers())
     assert translator.model is made
     source = translator.source.encode_batch(LINES)
-    from regard.data.batches import pad
+    from regard.data.padding import pad
 
     ids = [[*each.ids, 2] for each in source]
     ours = translator.engine.search(ids, Options(beam=2), record=False)

@@ -12,7 +12,7 @@ pytest.importorskip("onnxscript", reason="onnxscript is one of the dev dependenc
 
 from exports import LINES
 from onnx_exports import exported
-from regard.data.batches import pad
+from regard.data.padding import pad
 from regard.data.tokenizer import END, START
 from regard.engine import MANIFEST, Engine, engine_of, open_engine
 from regard.engine.onnx import Onnx, library

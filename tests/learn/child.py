@@ -14,18 +14,20 @@ from safetensors.torch import save_file
 import regard.learn.run
 import regard.learn.state
 import regard.model
-from regard.data.batches import Batches, Examples
+from regard.data.batches import InMemory
 from regard.data.builtin import examples
+from regard.data.pairs import pair_batches
 from regard.data.tokenizer import Tokenizer
 from regard.errors import Interrupted
 from regard.learn.events import Step, Validation
 from regard.learn.folder import RunFolder
 from regard.learn.learner import Learner
-from regard.learn.run import Budget
+from regard.learn.run import Aims, Budget
 from regard.learn.settings import TrainSettings
 from regard.learn.train import run
 from regard.recipe import resolve
 from regard.registry import maker
+from regard.task import TaskParts
 
 RECIPE = Path(__file__).parents[1] / "small.toml"
 PAIRS = list(examples("copy", split="train", size=97, seed=3))
@@ -43,24 +45,24 @@ TRANSFORMER = [
 # Trainings which between them use whatever a state has to hold.
 KINDS = {
     "soft": (
-        ["predict.dropout=0.2"],
+        ["predict.dropout=0.2", "task.goal.smoothing=0.1"],
         TrainSettings(
             **COMMON,
             accumulate=2,
-            smoothing=0.1,
             validate_steps=4,
             schedule=maker("schedule", "plateau", patience=0),
             average=maker("average", "ema", decay=0.9),
         ),
     ),
     "hard": (
-        ["attend.choice=hard", "attend.choice.expected=0.3", "embed.dropout=0.1"],
+        [
+            *("attend.choice=hard", "attend.choice.expected=0.3", "embed.dropout=0.1"),
+            *("task.goal.forcing=scheduled", "task.goal.sampling_ramp=5"),
+        ],
         TrainSettings(
             **COMMON,
             optimiser=maker("optimiser", "sgd", momentum=0.9),
             validate_steps=0,
-            forcing="scheduled",
-            ramp=5,
             schedule=maker("schedule", "cosine", warmup=2),
             average=maker("average", "last", count=2, every=2),
         ),
@@ -70,13 +72,10 @@ KINDS = {
         TrainSettings(**HALF, validate_steps=5),
     ),
     "guided, bf16": (
-        TRANSFORMER,
+        [*TRANSFORMER, "task.goal.guide=links", "task.goal.guide_step=after", "task.goal.guide_weight=0.3"],
         TrainSettings(
             **HALF,
             validate_steps=4,
-            guide="links",
-            guide_step="after",
-            guide_weight=0.3,
             schedule=maker("schedule", "inverse_square_root", warmup=3),
             average=maker("average", "ema", decay=0.9),
         ),
@@ -93,7 +92,7 @@ def small_model(overrides=(), seed=5):
 
 def stream(**settings):
     """The toy's batches."""
-    return Batches(Examples(PAIRS), TOKENIZER, TOKENIZER, **{"tokens": 211, "pool": 41, "seed": 7} | settings)
+    return pair_batches(InMemory(PAIRS), TOKENIZER, TOKENIZER, **{"tokens": 211, "pool": 41, "seed": 7} | settings)
 
 
 def falling(model):
@@ -109,8 +108,18 @@ def train(folder, kind="soft", *, resume=False, steps=STEPS, minutes=None, tell=
     model, budget = small_model(overrides), Budget(minutes, None if minutes else steps)
     validate = falling if settings.validate_steps or settings.validate_minutes else None
     place = RunFolder(Path(folder), resume=resume, files={"source.tokenizer.json": "{}"})
-    batches = stream(linked=settings.guide != "none")
-    return run(model, batches, settings, place, budget=budget, validate=validate, seed=13, tell=tell)
+    aims = Aims(writing(model), validate)
+    return run(model, stream(linked=is_guided(model)), settings, place, budget=budget, aims=aims, seed=13, tell=tell)
+
+
+def writing(model):
+    """What the recipe of a model says is minimised."""
+    return TaskParts.build(model.recipe.task()).goal.objectives(model)
+
+
+def is_guided(model):
+    """Does its recipe draw an attention to links?"""
+    return model.recipe.task.settings["goal"].settings["guide"] != "none"
 
 
 def ask_no_machine():

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import torch
 
-from learn.child import COMMON, ask_no_machine, clean_context, falling, small_model, stream
+from learn.child import COMMON, ask_no_machine, clean_context, falling, is_guided, small_model, stream, writing
 from learn.child import TRANSFORMER as DRAWING
 from regard.errors import RegardError
 from regard.learn import run as running
 from regard.learn.events import Step, Validation
 from regard.learn.folder import RunFolder
-from regard.learn.run import Budget
+from regard.learn.run import Aims, Budget
 from regard.learn.settings import TrainSettings
 from regard.learn.state import weights_of
 from regard.learn.train import run
@@ -37,10 +37,9 @@ SETTINGS = TrainSettings(
     optimiser=maker("optimiser", "adam", epsilon=1e-4),
     accumulate=2,
     validate_steps=2,
-    smoothing=0.1,
     average=maker("average", "ema"),
 )
-GUIDED = {"precision": "bf16", "guide": "links", "guide_weight": 0.3}
+GUIDED = ["task.goal.guide=links", "task.goal.guide_weight=0.3"]
 # What is changed in the small recipe, and in the settings. Nothing draws a number in training but the last three.
 KINDS = {
     "recurrent": ([], {}),
@@ -49,7 +48,7 @@ KINDS = {
     "tied": (["share=true", "predict.readout=tied"], {"optimiser": maker("optimiser", "sgd", momentum=0.5)}),
     "dropout": (["predict.dropout=0.3", "embed.dropout=0.2"], {"average": maker("average", "last", count=2, every=1)}),
     "drawn, bf16": (["attend.choice=hard", "predict.dropout=0.2"], {"precision": "bf16"}),
-    "guided, bf16": (DRAWING, GUIDED),
+    "guided, bf16": ([*DRAWING, *GUIDED], {"precision": "bf16"}),
 }
 
 
@@ -63,7 +62,8 @@ def train(folder, kind="recurrent", *, resume=False, steps=STEPS, tell=None, val
     if kind == "hard":
         torch.multinomial = _likeliest
     overrides, own = KINDS[kind]
-    model, settings, told = small_model(overrides), replace(SETTINGS, **own, **changes), []
+    model = small_model(["task.goal.smoothing=0.1", *overrides])
+    settings, told = replace(SETTINGS, **own, **changes), []
     for name, each in model.named_buffers():
         if name.endswith("seen"):
             each.fill_(1.0)  # the first reward of all has no other to be judged by than its own share's
@@ -74,8 +74,8 @@ def train(folder, kind="recurrent", *, resume=False, steps=STEPS, tell=None, val
             tell(event)
 
     place, budget = RunFolder(Path(folder), resume=resume), Budget(steps=steps)
-    linked = batches(settings.guide != "none")
-    outcome = run(model, linked, settings, place, budget=budget, validate=validate, seed=13, tell=hear)
+    aims = Aims(writing(model), validate)
+    outcome = run(model, batches(is_guided(model)), settings, place, budget=budget, aims=aims, seed=13, tell=hear)
     _note(folder, number=outcome.number, reason=outcome.reason, told=told, weights=_digest(model))
 
 
@@ -163,7 +163,7 @@ def unequal_clocks(folder):
     running.time.monotonic = lambda: next(now) * pace
     settings = replace(SETTINGS, validate_steps=0, validate_minutes=0.2, schedule=maker("schedule", "cosine"))
     model, place = small_model(), RunFolder(Path(folder))
-    outcome = run(model, batches(), settings, place, budget=Budget(minutes=1.0), validate=falling, seed=13)
+    outcome = run(model, batches(), settings, place, budget=Budget(minutes=1.0), aims=Aims(validate=falling), seed=13)
     _note(folder, number=outcome.number, reason=outcome.reason, weights=_digest(model))
 
 

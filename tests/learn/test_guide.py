@@ -8,29 +8,37 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from learn.child import PAIRS, TOKENIZER, small_model, stream
+from learn.child import PAIRS, TOKENIZER, small_model, stream, writing
 from regard.align.heads import choose_heads
 from regard.attend import Attention
-from regard.data.batches import Batches, Examples
+from regard.data.batches import InMemory
 from regard.data.builtin import examples
+from regard.data.pairs import pair_batches
+from regard.data.sides.text import Text
 from regard.errors import UsageError
 from regard.evaluate import Gold
 from regard.hooks import Looked, hook
 from regard.learn.folder import RunFolder
 from regard.learn.guide import Guide, guide_of, head_counts
 from regard.learn.learner import Learner
-from regard.learn.loss import count_pieces, sequence_loss
-from regard.learn.run import Budget
+from regard.learn.loss import sequence_loss
+from regard.learn.run import Aims, Budget, Run
 from regard.learn.settings import TrainSettings
 from regard.learn.train import run
+from regard.tasks.goals.write import Write
 from regard.translator import Translator
 from regard.types import Attended, Batch
 from small import batch, model, overrides
 
 TRANSFORMER = ["attend.part=heads", "attend.heads=2", *overrides("predict", "transformer")]
-GUIDED = TrainSettings(
-    rate=0.01, guide="links", precision="fp32", tensorboard=False, validate_steps=0, save_steps=2, save_minutes=0.0
+SETTINGS = TrainSettings(
+    rate=0.01, precision="fp32", tensorboard=False, validate_steps=0, save_steps=2, save_minutes=0.0
 )
+
+
+def goal(guide="links", **settings):
+    """A goal that is guided."""
+    return Write(Text("source"), Text("target"), guide=guide, **settings)
 
 
 def linked(pairs):
@@ -92,7 +100,7 @@ def test_the_loss_has_the_term_and_the_report_has_not(settings):
     built, pairs = model(settings), linked(batch())
     guide = Guide(0.5, 0, 0)
     plain, guided = sequence_loss(built, pairs), sequence_loss(built, pairs, guide=guide)
-    expected = guide(built.teach(pairs).looked, pairs) / count_pieces(pairs)
+    expected = guide(built.teach(pairs).looked, pairs) / pairs.count
     assert expected > 0.01
     assert torch.isclose(guided.total - plain.total, expected, rtol=1e-4)
     assert torch.equal(guided.nll, plain.nll)
@@ -118,26 +126,26 @@ def test_the_fused_way_has_the_gradient_of_the_open_one(lengths, kernel_calls, r
 def test_which_head_is_guided():
     assert head_counts(model(overrides("predict", "luong"))) == [1]
     assert head_counts(model(TRANSFORMER)) == [2, 2]
-    assert guide_of(model(), TrainSettings()) is None
-    assert guide_of(model(), GUIDED) == Guide(0.1, 0, 0)
-    assert guide_of(model(TRANSFORMER), GUIDED) == Guide(0.1, 0, 0)  # the last layer but one
-    assert guide_of(model([*TRANSFORMER, "predict.layers=3"]), GUIDED).layer == 1
-    chosen = replace(GUIDED, guide_layer=2, guide_head=2, guide_weight=0.7)
+    assert guide_of(model(), goal("none")) is None
+    assert guide_of(model(), goal()) == Guide(0.1, 0, 0)
+    assert guide_of(model(TRANSFORMER), goal()) == Guide(0.1, 0, 0)  # the last layer but one
+    assert guide_of(model([*TRANSFORMER, "predict.layers=3"]), goal()).layer == 1
+    chosen = goal(guide_layer=2, guide_head=2, guide_weight=0.7)
     assert guide_of(model(TRANSFORMER), chosen) == Guide(0.7, 1, 1)
-    assert guide_of(model(TRANSFORMER), replace(GUIDED, guide_step="after")) == Guide(0.1, 0, 0, after=True)
+    assert guide_of(model(TRANSFORMER), goal(guide_step="after")) == Guide(0.1, 0, 0, after=True)
 
 
 def test_what_cannot_be_guided():
     with pytest.raises(UsageError, match="this decoder asks before it reads"):
-        guide_of(model(overrides("predict", "bahdanau")), replace(GUIDED, guide_step="after"))
+        guide_of(model(overrides("predict", "bahdanau")), goal(guide_step="after"))
     with pytest.raises(UsageError, match="2 layers of 2 heads .* asked to guide layer 3, head 1"):
-        guide_of(model(TRANSFORMER), replace(GUIDED, guide_layer=3))
+        guide_of(model(TRANSFORMER), goal(guide_layer=3))
     with pytest.raises(UsageError, match="asked to guide layer 1, head 3"):
-        guide_of(model(TRANSFORMER), replace(GUIDED, guide_head=3))
+        guide_of(model(TRANSFORMER), goal(guide_head=3))
     with pytest.raises(UsageError, match="this model does not attend"):
-        guide_of(model(overrides("predict", "plain")), GUIDED)
+        guide_of(model(overrides("predict", "plain")), goal())
     with pytest.raises(UsageError, match='needs the right pieces fed; found forcing = "scheduled"'):
-        guide_of(model(), replace(GUIDED, forcing="scheduled"))
+        guide_of(model(), goal(forcing="scheduled"))
     with pytest.raises(UsageError, match="its batches carry no links"):
         sequence_loss(model(), batch(), guide=Guide(1.0, 0, 0))
 
@@ -149,9 +157,9 @@ def test_a_guided_model_aligns_sooner():
     errors = {}
     for guide in ("none", "links"):
         built = small_model(["predict.hidden=16", "encode.hidden=16", "attend.score.hidden=16"])
-        settings = replace(GUIDED, guide=guide, guide_weight=1.0)
-        batches = Batches(Examples(pairs), TOKENIZER, TOKENIZER, tokens=797, seed=1, linked=guide == "links")
-        learner = Learner(built, settings, batches.forever())
+        aims = goal(guide, guide_weight=1.0).objectives(built)
+        batches = pair_batches(InMemory(pairs), TOKENIZER, TOKENIZER, tokens=797, seed=1, linked=guide == "links")
+        learner = Learner(built, SETTINGS, batches.forever(), objectives=aims)
         for _ in range(240):
             learner.update()
         translator = Translator(built, TOKENIZER, TOKENIZER)
@@ -161,17 +169,18 @@ def test_a_guided_model_aligns_sooner():
     assert errors["links"] < 0.7 * errors["none"], errors
 
 
-def guided_run(folder, *, resume=False, steps=7, settings=GUIDED):
-    place = RunFolder(Path(folder), resume=resume)
-    return run(small_model(), stream(linked=True), settings, place, budget=Budget(steps=steps), seed=13)
+def guided_run(folder, *, resume=False, steps=7, changes=()):
+    place, built = RunFolder(Path(folder), resume=resume), small_model(["task.goal.guide=links", *changes])
+    aims = Aims(writing(built))
+    return run(built, stream(linked=True), SETTINGS, place, budget=Budget(steps=steps), aims=aims, seed=13)
 
 
 def test_a_guided_run_resumes_bit_for_bit(tmp_path):
     assert all(pair.sure for pair in PAIRS)
     guided_run(tmp_path / "whole")
     guided_run(tmp_path / "parts", steps=3)
-    with pytest.raises(UsageError, match="train.guide_weight: was 0.1, is 0.2"):
-        guided_run(tmp_path / "parts", resume=True, settings=replace(GUIDED, guide_weight=0.2))
+    with pytest.raises(UsageError, match="task.goal.guide_weight: was 0.1, is 0.2"):
+        guided_run(tmp_path / "parts", resume=True, changes=["task.goal.guide_weight=0.2"])
     guided_run(tmp_path / "parts", resume=True)
     one, other = (load_file(tmp_path / each / "last" / "weights.safetensors") for each in ("whole", "parts"))
     assert all(torch.equal(one[name], other[name]) for name in one)
@@ -180,11 +189,11 @@ def test_a_guided_run_resumes_bit_for_bit(tmp_path):
 def test_a_run_from_before_a_setting_was_there_goes_on(tmp_path, monkeypatch):
     """What the run did not know it had left at its default."""
     folder = tmp_path / "old"
-    plain = replace(GUIDED, guide="none")
-    flat = TrainSettings.flat
+    plain = ["task.goal.guide=none"]
+    terms = Run._terms
     with monkeypatch.context() as patch:
-        patch.setattr(TrainSettings, "flat", lambda self: {k: v for k, v in flat(self).items() if "guide" not in k})
-        guided_run(folder, steps=2, settings=plain)
-    guided_run(folder, resume=True, steps=3, settings=plain)
+        patch.setattr(Run, "_terms", lambda self: {k: v for k, v in terms(self).items() if "guide" not in k})
+        guided_run(folder, steps=2, changes=plain)
+    guided_run(folder, resume=True, steps=3, changes=plain)
     lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     assert lines[-1]["number"] == 3

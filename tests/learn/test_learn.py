@@ -11,7 +11,9 @@ from regard.recipe import NAMED, resolve
 from regard.types import Batch
 from small import SOURCE, TARGET, batch, model, overrides, words
 
-TRANSLATORS = [name for name in NAMED if resolve(name).about.task == "translate" and not name.endswith("-paper")]
+TRANSLATORS = [
+    name for name in NAMED if resolve(name).task.settings["verb"] == "translate" and not name.endswith("-paper")
+]
 SMALL = {
     "embed.width": 24, "embed.dropout": 0.0, "encode.hidden": 32, "encode.dropout": 0.0, "encode.feed": 48,
     "encode.attend.heads": 2, "attend.heads": 2, "predict.hidden": 32, "predict.dropout": 0.0,
@@ -55,7 +57,7 @@ def test_the_loss_is_the_mean_over_real_pieces():
         for step in range(length - 1):
             total += F.cross_entropy(logits[row, step], pairs.target.data[row, step + 1]).item()
             count += 1
-    assert loss.pieces == count
+    assert loss.count == count
     assert loss.nll.item() == pytest.approx(total / count, rel=1e-5)
     assert loss.total.item() == pytest.approx(total / count, rel=1e-5)
 

@@ -1,15 +1,18 @@
 """The loss by hand: smoothing, side terms, and teacher forcing that lets go."""
 
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
+from regard.data.sides.text import Text
 from regard.learn.cross_entropy import negative_log_likelihoods
 from regard.learn.forcing import mixed
 from regard.learn.loss import sequence_loss
-from regard.learn.settings import TrainSettings
+from regard.tasks.goals.write import Write
 from small import DECODERS, batch, model, overrides
 
 
@@ -61,7 +64,7 @@ def test_what_gates_cost_is_one_price_a_pair():
         weight.data.zero_()  # every gate is open with a chance of one half
     loss = sequence_loss(built, pairs)
     pieces = 5 + 2 + 4
-    assert loss.pieces == pieces
+    assert loss.count == pieces
     assert (loss.total - loss.nll).item() == pytest.approx(5.0 * 0.5 * 3 / pieces, rel=1e-4)
 
 
@@ -112,6 +115,7 @@ def test_a_share_of_own_pieces_is_drawn_piece_by_piece():
 
 
 def test_the_share_of_own_pieces_rises():
-    settings = TrainSettings(forcing="scheduled", own=0.6, ramp=10)
+    goal = partial(Write, Text("source"), Text("target"), sampling_rate=0.6, sampling_ramp=10)
+    settings = goal(forcing="scheduled")
     assert [settings.own_share(number) for number in (1, 5, 10, 99)] == pytest.approx([0.06, 0.3, 0.6, 0.6])
-    assert TrainSettings(own=0.6, ramp=10).own_share(99) == 0.0
+    assert goal().own_share(99) == 0.0

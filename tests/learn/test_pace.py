@@ -20,7 +20,8 @@ from regard.learn.learner import Learner
 from regard.learn.pace import Way, counts, processes_of, ranked, told, way_of
 from regard.learn.processes import Elsewhere
 from regard.learn.settings import TrainSettings
-from regard.tasks import TrainJob, setup
+from regard.tasks import setup
+from regard.tasks.job import TrainJob
 
 ONE, TWO = Way(1, 2), Way(2, 1)
 
@@ -124,7 +125,7 @@ def test_the_rate_is_that_of_whole_rounds(monkeypatch, one_thread):
     monkeypatch.setattr(pace.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(pace, "SECONDS", 5.0)
     rate = pace.positions_a_second(small_model(), stream(), TrainSettings(**COMMON, accumulate=2))
-    pieces = [each.pieces for each in made]
+    pieces = [each.count for each in made]
     assert len(pieces) == 1 + 2 * pace.ROUND
     assert pieces[:3] == pieces[3:6], "every round has the same updates"
     assert len(set(pieces[:3])) == 3, "and the updates of a round are not all alike"

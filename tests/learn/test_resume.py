@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from learn.child import KINDS, STAGES, STEPS, clocked, spawn, started, train
 from regard.errors import Interrupted, UsageError
 from regard.learn.events import Step
-from regard.learn.learner import LossModule
+from regard.learn.minimise import LossModule
 from regard.learn.state import read_state
 from regard.learn.stop import SIGNALS
 from regard.model import load

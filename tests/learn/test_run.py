@@ -12,15 +12,16 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from learn.child import PAIRS, TOKENIZER, small_model, stream
-from regard.data.batches import Batches, Examples
+from learn.child import PAIRS, TOKENIZER, small_model, stream, writing
+from regard.data.batches import InMemory
+from regard.data.pairs import pair_batches
 from regard.errors import ModelError, TrainingError, UsageError
 from regard.learn import run as running
 from regard.learn.events import Saved, Step, Validated, Validation
 from regard.learn.folder import RunFolder
 from regard.learn.learner import Learner
 from regard.learn.loop import fit
-from regard.learn.run import Budget
+from regard.learn.run import Aims, Budget
 from regard.learn.settings import TrainSettings
 from regard.learn.state import preserve_rng, weights_of
 from regard.learn.train import run
@@ -36,7 +37,9 @@ def go(folder, settings=QUICK, *, budget=None, validate=None, tell=lambda event:
     built = small_model() if built is None else built
     place = RunFolder(folder / "run", resume=(folder / "run").exists())
     budget = Budget(steps=3) if budget is None else budget
-    return run(built, batches or stream(), settings, place, budget=budget, validate=validate, tell=tell)
+    return run(
+        built, batches or stream(), settings, place, budget=budget, aims=Aims(writing(built), validate), tell=tell
+    )
 
 
 def scores(*values, name="bleu"):
@@ -71,7 +74,7 @@ def test_two_half_batches_are_one_batch():
     apart = Learner(twin, replace(settings, accumulate=2), (half for each in whole for half in halves(each)))
     for _ in whole:
         one, two = together.update(), apart.update()
-        assert (one.pieces, one.rate) == (two.pieces, two.rate)
+        assert (one.count, one.rate) == (two.count, two.rate)
         assert one.nll == pytest.approx(two.nll, rel=1e-5)
         assert one.norm == pytest.approx(two.norm, rel=1e-4)
     assert_equal_weights(fresh, twin, 1e-6)
@@ -252,12 +255,12 @@ def test_random_numbers_are_undisturbed():
 
 
 def test_scheduled_forcing_trains(tmp_path):
-    settings = replace(QUICK, forcing="scheduled", own=0.5, ramp=20, rate=0.02)
-    steps = learned(tmp_path / "a", settings)
+    scheduled = ["task.goal.forcing=scheduled", "task.goal.sampling_ramp=20"]
+    steps = learned(tmp_path / "a", replace(QUICK, rate=0.02), [*scheduled, "task.goal.sampling_rate=0.5"])
     assert steps[-1] < 0.85 * steps[0]
-    full, never = small_model(), small_model()
+    full, never = small_model(), small_model([*scheduled, "task.goal.sampling_rate=0.0"])
     go(tmp_path / "b", QUICK, built=full)
-    go(tmp_path / "c", replace(settings, own=0.0, rate=QUICK.rate), built=never)
+    go(tmp_path / "c", QUICK, built=never)
     assert_equal_weights(full, never)
 
 
@@ -298,7 +301,7 @@ def test_a_model_without_a_recipe_is_refused(tmp_path):
     built = small_model()
     built.recipe = None
     with pytest.raises(ModelError, match="only a model built from a recipe"):
-        go(tmp_path, built=built)
+        run(built, stream(), QUICK, RunFolder(tmp_path / "run"), budget=Budget(steps=3))
 
 
 def test_log_and_tensorboard_say_the_same(tmp_path):
@@ -341,14 +344,23 @@ def test_tied_weights_are_kept_once_and_stay_tied(tmp_path):
 
 def test_a_run_learns(tmp_path):
     outcome = learned(
-        tmp_path, replace(QUICK, rate=0.02, schedule=maker("schedule", "cosine", floor=0.1), smoothing=0.05)
+        tmp_path,
+        replace(QUICK, rate=0.02, schedule=maker("schedule", "cosine", floor=0.1)),
+        ["task.goal.smoothing=0.05"],
     )
     assert outcome[-1] < 0.7 * outcome[0]
 
 
-def learned(folder, settings):
-    """The surprise of each of thirty updates on five pairs."""
+def learned(folder, settings, changes=()):
+    """The loss of each of thirty updates on five pairs."""
     wider = [f"{key}=24" for key in ("embed.width", "encode.hidden", "predict.hidden", "predict.embed.width")]
-    batches, told = Batches(Examples(PAIRS[:5]), TOKENIZER, TOKENIZER), []
-    go(folder, settings, budget=Budget(steps=30), tell=told.append, batches=batches, built=small_model(wider))
+    batches, told = pair_batches(InMemory(PAIRS[:5]), TOKENIZER, TOKENIZER), []
+    go(
+        folder,
+        settings,
+        budget=Budget(steps=30),
+        tell=told.append,
+        batches=batches,
+        built=small_model([*wider, *changes]),
+    )
     return [each.nll for each in told if isinstance(each, Step)]

@@ -92,7 +92,7 @@ MISTAKES = {
     "a value for a table": ("encode = 3", 2, "encode", "expected an encode; found 3.", "Write a table [encode]"),
     "false for an optional part": ("attend = false", 2, "attend",
         "expected an attend; found false.", "Write a table [attend]"),
-    "none where a part must be": ('encode = "none"', 2, "encode.part", "no encode is called 'none'", None),
+    "none where a part must be": ('encode = "none"', 2, "encode", "'text' is there to be read.", "Name a part"),
     "tables in a list": ('[[encode]]\npart = "recurrent"', 2, "encode",
         "expected an encode; found [", "Write a table [encode]"),
     "what the owner gives": ("[encode]\nwidth = 7", 3, "encode.width",
@@ -104,7 +104,7 @@ MISTAKES = {
     "another model": ('part = "flo"', 2, "part", "no model is called 'flo'", "Did you mean 'flow'?"),
     "about is a value": ('about = "mine"', 2, "about", "expected a table.", "Write [about]"),
     "about misspelt": ('[about]\ntitel = "x"', 3, "about.titel",
-        "no such entry; there are title, paper, task, shows.", "Did you mean 'title'?"),
+        "no such entry; there are title, paper, shows.", "Did you mean 'title'?"),
     "about a number": ("[about]\npaper = 2015", 3, "about.paper", "expected a text.", 'Write paper = "..."'),
     "about a table": ("[about.paper]\nyear = 2015", 2, "about.paper", "expected a text.", 'Write paper = "..."'),
 }
@@ -160,7 +160,7 @@ part = "gruu"
         "share": 3,
         "colour": 4,
         "about.titel": 7,
-        "about.task": 8,
+        "task.verb": 8,
         "embed.width": 11,
         "embed.position.part": 12,
         "encode.layer": 16,
@@ -200,7 +200,8 @@ def test_a_mistake_on_the_command_line_hides_none_in_the_file(recipe):
         ("encode.layers.deep=2", "encode.layers", "found a table.", "Write layers = 1."),
         ("encode=3", "encode", "expected an encode; found 3.", "Write a table [encode]"),
         ("attend.score=dott", "attend.score.part", "no score is called 'dott'", "Did you mean 'dot'?"),
-        ("about.task=3", "about.task", "expected a text.", 'Write task = "..."'),
+        ("about.paper=3", "about.paper", "expected a text.", 'Write paper = "..."'),
+        ("about.task=3", "task.verb", "expected a text", 'Write verb = "translate"'),
     ],
 )
 def test_a_mistake_on_the_command_line(override, key, message, advice):

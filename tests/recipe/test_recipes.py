@@ -73,7 +73,7 @@ def test_a_printed_recipe_is_the_same_recipe(name, tmp_path):
 @pytest.mark.parametrize("name", NAMED)
 def test_a_printed_recipe_makes_the_same_model(name, tmp_path):
     recipe = resolve(name)
-    small = Recipe(recipe.about, smaller(recipe.model), recipe.train)
+    small = Recipe(recipe.about, smaller(recipe.model), recipe.train, recipe.task)
     path = tmp_path / "printed.toml"
     path.write_text(write(small), encoding="utf-8")
     ours, theirs = seeded(small), seeded(resolve(path))
@@ -93,7 +93,7 @@ def test_a_printed_recipe_makes_the_same_model(name, tmp_path):
 def test_a_recipes_model_learns_from_every_parameter(name):
     """Nothing is built that no gradient reaches."""
     recipe = resolve(name)
-    model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train))
+    model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train, recipe.task))
     batch = Batch(words(SOURCE, (7, 5, 2)), words(TARGET, (6, 3, 5)))
     found = model.teach(batch) if hasattr(model.predict, "teach") else model.label(batch.source)
     found.logits.square().sum().backward()
@@ -131,7 +131,7 @@ def test_a_papers_model_steps(name):
     """With its layers, cut down in width: an update by its own optimiser and rate changes the readout, all finite."""
     recipe = resolve(name)
     settings = recipe.train()
-    model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train)).train()
+    model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train, recipe.task)).train()
     batch = Batch(words(SOURCE, (7, 2)), words(TARGET, (5, 3)))
     optimiser = optimiser_for(model, settings)
     before = [weight.clone() for weight in model.predict.readout.parameters()]
@@ -187,7 +187,7 @@ def test_a_recipe_from_before_a_setting_was_there_makes_the_same_model(tmp_path)
     """What was written when `scaled` and `residual_from` were not there yet is read with what was meant."""
     for name in ("luong", "gnmt"):
         recipe = resolve(name)
-        small = Recipe(recipe.about, smaller(recipe.model), recipe.train)
+        small = Recipe(recipe.about, smaller(recipe.model), recipe.train, recipe.task)
         lines = [line for line in write(small).splitlines() if not line.startswith(("scaled", "residual_from"))]
         path = tmp_path / f"{name}.toml"
         path.write_text("\n".join(lines), encoding="utf-8")
@@ -211,12 +211,12 @@ def test_a_recipe_from_before_a_setting_was_there_makes_the_same_model(tmp_path)
 def test_the_step_after_is_refused_for_decoders_that_ask_before_they_read(decoder, refused, guide):
     settings = [*decoder, f"train.guide={guide}", "train.guide_step=after"]
     if not refused:
-        assert resolve("rnnsearch", settings).train.settings["guide_step"] == "after"
+        assert resolve("rnnsearch", settings).task.settings["goal"].settings["guide_step"] == "after"
         return
     with pytest.raises(RecipeError) as error:
         resolve("rnnsearch", settings)
     (found,) = error.value.problems
-    assert (found.where, found.key) == ("-s train.guide_step=after", "train.guide_step")
+    assert found.key == "task.goal.guide_step"
     assert "asks before it reads" in found.message
     assert found.advice == 'Write guide_step = "writing".'
     assert resolve("rnnsearch", [*decoder, "train.guide=reference"])

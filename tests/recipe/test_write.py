@@ -33,7 +33,7 @@ def again(recipe, tmp_path):
 
 
 def changed(recipe, **about):
-    return Recipe(About(**about), recipe.model, recipe.train)
+    return Recipe(About(**about), recipe.model, recipe.train, recipe.task)
 
 
 def test_by_hand():
@@ -56,7 +56,9 @@ def test_every_setting_is_visible_with_its_explanation(name):
     def walk(made, table):
         cls = find(made.kind, made.name)
         assert table["part"] == made.name
-        assert set(table) == {"part", *settings_of(cls)} | ({"about", "train"} if made is recipe.model else set())
+        assert set(table) == {"part", *settings_of(cls)} | (
+            {"about", "task", "train"} if made is recipe.model else set()
+        )
         for key, value in made.settings.items():
             if isinstance(value, Maker):
                 walk(value, table[key])
@@ -105,8 +107,8 @@ def test_a_default_part_left_out_stays_out(tmp_path):
         {"title": "Übung # 3 日本"},
         {"shows": "tab\there"},
         {"title": "bell \x07 and \x7f"},
-        {"task": ""},
-        {"task": "classify"},
+        {"shows": ""},
+        {"shows": 'what "it" sees'},
         {},
     ],
 )

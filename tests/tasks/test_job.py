@@ -8,13 +8,12 @@ import torch
 from safetensors.torch import load_file
 
 from regard.data.corpus import Corpus
-from regard.errors import ModelError, RegardError, UsageError
+from regard.errors import ModelError, RecipeError, RegardError
 from regard.export.request import keep
 from regard.learn.folder import RunFolder
 from regard.recipe import resolve
-from regard.tasks import TrainJob
-from regard.tasks.job import silent
-from regard.tasks.setup import kept_tokenizers, set_up
+from regard.tasks.job import TrainJob, silent
+from regard.tasks.setup import kept_parts, set_up
 from small import RECIPE
 
 
@@ -77,10 +76,11 @@ def test_a_run_killed_within_its_first_save_begins_anew(whole, tmp_path):
 def test_a_run_killed_between_two_renames_goes_on(whole, tmp_path):
     run = shutil.copytree(whole, tmp_path / "run")
     (run / "last").rename(run / ".last.old")
-    kept = kept_tokenizers(RunFolder(run))
+    task = resolve(RECIPE).task()
+    kept = kept_parts(RunFolder(run), task)
     (run / "best").rename(run / ".best.old")
-    for found in (kept, kept_tokenizers(RunFolder(run))):
-        assert [each.backend.to_str() for each in found] == [
+    for found in (kept, kept_parts(RunFolder(run), task)):
+        assert list(found.files().values()) == [
             (whole / "last" / f"{side}.tokenizer.json").read_text(encoding="utf-8") for side in ("source", "target")
         ]
     resumed(run)
@@ -89,30 +89,34 @@ def test_a_run_killed_between_two_renames_goes_on(whole, tmp_path):
 
 def test_a_state_without_tokenizers_is_refused(whole, tmp_path):
     shutil.copy(whole / "state.safetensors", tmp_path)
-    with pytest.raises(ModelError, match=r"no tokenizers: neither last/ nor best/ is there.\n  Put one of them back"):
+    with pytest.raises(ModelError, match=r"no model: neither last/ nor best/ is there.\n  Put one of them back"):
         resumed(tmp_path)
 
 
 @pytest.mark.parametrize(("guide", "spaced"), [("links", True), ("reference", None)])
 def test_links_that_people_wrote_count_the_words_between_spaces(guide, spaced):
-    recipe = resolve(RECIPE, [f"train.guide={guide}"])
+    recipe = resolve(RECIPE, [f"task.goal.guide={guide}"])
     batches = set_up(recipe, Corpus.open("copy", size=53), None, 0, silent).batches
-    assert batches.linked and batches.spaced is spaced
+    assert batches.goal.linked and batches.goal.spaced is spaced
 
 
 @pytest.mark.parametrize("do", [TrainJob.train, TrainJob.rehearse])
 @pytest.mark.parametrize(
     ("recipe", "settings", "message"),
     [
-        ("classify", (), "classify: expected a model that .* its task is classify, and the part 'label' in .predict."),
-        ("rnnsearch", ("embed.part=pixels", "encode.part=grid"), "the part 'grid' in .encode. reads images"),
+        ("classify", ("task.goal=write",), "the goal 'write' does not go with 'label'; it goes with bahdanau, google"),
+        (
+            "rnnsearch",
+            ("embed.part=pixels", "encode.part=grid"),
+            "'grid' reads images; the source of the task is 'text'",
+        ),
+        ("rnnsearch", ("task.source=image",), "'recurrent' reads text; the source of the task is 'image'"),
     ],
 )
-def test_what_cannot_be_trained_yet_is_refused_before_anything_is_written(
+def test_parts_that_do_not_go_with_the_task_are_refused_before_anything_is_written(
     do, recipe, settings, message, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(Corpus, "open", None)
-    with pytest.raises(UsageError, match=message) as error:
+    with pytest.raises(RecipeError, match=message):
         do(TrainJob(recipe, "copy", tmp_path / "run", steps=1, settings=settings))
-    assert "bahdanau, google, luong" in error.value.hint
     assert not any(tmp_path.iterdir())

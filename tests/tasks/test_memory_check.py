@@ -8,7 +8,8 @@ from regard.learn.settings import TrainSettings
 from regard.model import parameters
 from regard.recipe import resolve
 from regard.registry import maker
-from regard.tasks import TrainJob, memory_check
+from regard.tasks import memory_check
+from regard.tasks.job import TrainJob
 from regard.tasks.memory_check import check_memory
 from small import RECIPE, model
 

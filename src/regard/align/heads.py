@@ -28,7 +28,7 @@ from torch import Tensor
 from regard.align.record import Aligner
 from regard.align.reference import reference_links
 from regard.align.wordforms import word_forms
-from regard.data.batches import pad
+from regard.data.padding import pad
 from regard.data.tokenizer import END, START, Pieces, Tokenizer
 from regard.errors import UsageError
 from regard.evaluate.counts import equal_counts

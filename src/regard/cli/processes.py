@@ -16,7 +16,7 @@ from regard.errors import UsageError
 
 if TYPE_CHECKING:
     from regard.learn.pace import Way
-    from regard.tasks import TrainJob
+    from regard.tasks.job import TrainJob
     from regard.tasks.setup import Tokenizers
 
 TOKENIZERS = "REGARD_TOKENIZERS"  # names, in the environment of processes, a folder with those of their training
@@ -47,10 +47,9 @@ def _count(text: str) -> int:
 
 def _check_recipe(asked: TrainJob) -> None:
     """A mistake in the recipe is told once, not by every process."""
-    from regard.model import check_text
     from regard.recipe import resolve
 
-    check_text(resolve(asked.recipe, asked.settings), asked.recipe)
+    resolve(asked.recipe, asked.settings)
 
 
 def _start(count: int, environment: dict[str, str]) -> None:
@@ -85,7 +84,7 @@ def _known(asked: TrainJob, threads: int) -> tuple[Way, str] | None:
     return None if reason is None else (way_of(1, threads), reason)
 
 
-def _fastest(asked: TrainJob, threads: int) -> Tokenizers:
+def _fastest(asked: TrainJob, threads: int) -> Tokenizers | None:
     """Measure every way, say how fast each is, and take the first; mistakes are told before."""
     from regard.learn.pace import measure, told
     from regard.learn.processes import Elsewhere
@@ -93,9 +92,9 @@ def _fastest(asked: TrainJob, threads: int) -> Tokenizers:
     tokenizers = asked.rehearse()
     _say("timing a few updates in each way to share out the threads")
     with TemporaryDirectory(prefix="regard-") as folder:
-        for name, each in zip(NAMES, tokenizers, strict=True):
+        handed = {TOKENIZERS: folder} if tokenizers else {}
+        for name, each in zip(NAMES, tokenizers or (), strict=False):
             each.save(Path(folder) / name)
-        handed = {TOKENIZERS: folder}
         try:
             rates = measure(sys.argv[1:], threads, handed)
         except Elsewhere as error:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from regard.recipe.tree import Table
 
 
 def systems(
@@ -19,7 +22,9 @@ def systems(
     from regard.recipe.read import NAMED, read
     from regard.recipe.resolve import describe
 
-    found = {name: asdict(describe(read(name).entries.get("about"), [])) for name in NAMED}
+    found = {
+        name: {"task": _verb(tree := read(name)), **asdict(describe(tree.entries.get("about"), []))} for name in NAMED
+    }
     if as_json:
         typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
@@ -29,3 +34,13 @@ def systems(
         for line in (about["paper"], about["shows"]):
             if line:
                 typer.echo(f"    {line}")
+
+
+def _verb(recipe: Table) -> str:
+    """The command that uses a recipe's model, as its text says."""
+    from regard.recipe.tree import Leaf, Table
+    from regard.task import Task
+
+    task = recipe.entries.get("task")
+    verb = task.entries.get("verb") if isinstance(task, Table) else None
+    return str(verb.value) if isinstance(verb, Leaf) else Task().verb

@@ -53,7 +53,7 @@ def train(
     from regard.cli.processes import spread
     from regard.data.held_out import read_held_out
     from regard.learn.run import Budget
-    from regard.tasks import TrainJob
+    from regard.tasks.job import TrainJob
 
     if minutes is None and steps is None:
         raise UsageError("a training needs an end.", hint="Add --minutes 10, or --steps 5000.")

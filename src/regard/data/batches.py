@@ -1,13 +1,13 @@
-"""Batches: pairs of a corpus, encoded, of like length side by side, in an order that a seed decides.
+"""Batches: examples of a corpus, encoded, of like length side by side, in an order that a seed decides.
 
-An epoch is a shuffle of all rows, taken in pools. A pool is encoded when its turn comes, sorted by length,
-cut into batches that hold at most `tokens` positions, and the batches are shuffled. So only one pool is in
+An epoch is a shuffle of all rows, taken in pools. A pool is encoded when its turn comes, made into examples, sorted by
+length, cut into batches that hold at most `tokens` positions, and the batches are shuffled. So only one pool is in
 memory, however large the corpus, and the next batch depends on the seed, the epoch, the pool and the place in
 it: that is all a state has to say.
 
 Positions are counted with their padding, source and target together: a batch of B pairs has
 B x (longest source + longest target), end and start pieces included. A pair too long for that alone is a
-batch by itself. The source ends with `</s>`; the target stands between `<s>` and `</s>`, so a decoder is
+batch by itself. Text that is read ends with `</s>`; text to be written stands between `<s>` and `</s>`, so a decoder is
 taught on `target.data[:, :-1]` and predicts `target.data[:, 1:]`. Padding is id 0.
 """
 
@@ -19,16 +19,12 @@ from random import Random
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import torch
 
-from regard.data.example import Example
-from regard.data.links import Linked, goals, piece_links
+from regard.data.example import Example as Pair
 from regard.data.splits import digest
-from regard.data.tokenizer import END, PAD, START, Pieces, Tokenizer
 from regard.errors import BrokenData, MissingData, UsageError
-from regard.types import Batch, Grid, Padded
-
-Pair = tuple[list[int], list[int], int, Linked | None]  # source ids, target ids, row, links between pieces
+from regard.task import BaseGoal, Example, Examples, Rows
+from regard.types import Batch
 
 
 @runtime_checkable
@@ -41,10 +37,10 @@ class Split(Protocol):
 
 
 @dataclass(frozen=True)
-class Examples:
+class InMemory:
     """Pairs in memory, as a split."""
 
-    pairs: Sequence[Example]
+    pairs: Sequence[Pair]
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -61,7 +57,7 @@ class Tally:
 
     batches: int = 0
     pairs: int = 0
-    left_out: int = 0  # pairs longer than `longest`
+    left_out: int = 0  # examples that are too long
     positions: int = 0  # padding included
     real: int = 0
 
@@ -84,44 +80,39 @@ class Tally:
 class Batches:
     """The batches of one split: `for batch in batches` gives the rest of an epoch, the next `for` the next.
 
-    `longest` leaves out pairs with more pieces than that on either side (frame not counted), and `tally`
-    counts them. `sample` cuts words at random (see `Tokenizer.encode_ids`), anew in every epoch. Without
-    `shuffle` the pools follow the rows, shorter pairs come first in each, and every epoch is the same. `linked`
-    batches carry the sure links of their pairs, read from the split's column `links`; these count the words between
-    spaces if `spaced`, else those of `Tokenizer.words`. `tally` counts what this epoch has handed out, `total` what
-    all have.
+    The sides of the goal encode the columns `source` and `target`; those that do not fit are left out, and `tally`
+    counts them. What sides and goal draw at random is drawn anew in every epoch. Without `shuffle` the pools follow the
+    rows, shorter examples come first in each, nothing is drawn but by row, and every epoch is the same. `tally` counts
+    what this epoch has handed out, `total` what all have.
     """
 
     split: Split
-    source: Tokenizer
-    target: Tokenizer
+    goal: BaseGoal
     _: KW_ONLY
     tokens: int = 4096
     pool: int = 20_000
     seed: int = 0
     shuffle: bool = True
-    longest: int | None = None
-    sample: float = 0.0
-    linked: bool = False
-    spaced: bool | None = None
+    examples: Examples = field(default_factory=Rows)
     tally: Tally = field(init=False, default_factory=Tally)
     epoch: int = field(init=False, default=0)
     _before: Tally = field(init=False, default_factory=Tally)  # of the epochs before this one
 
     def __post_init__(self) -> None:
-        for name in ("tokens", "pool", "longest"):
+        for name in ("tokens", "pool"):
             value = getattr(self, name)
-            if value is not None and value < 1:
+            if value < 1:
                 raise UsageError(f"batches: {name} is a number of 1 or more; found {value}.")
         if not len(self.split):
-            raise BrokenData("batches are made of pairs; the split has none.")
-        if self.linked and "links" not in self.split[[0]]:
+            raise BrokenData("batches are made of examples; the split has none.")
+        self.source, self.target = self.goal.source, self.goal.target
+        if "links" in self.goal.columns and "links" not in self.split[[0]]:
             raise MissingData(
                 "expected pairs with word links; this corpus has none.",
                 hint='Give it a column of links (0-0 1-2 ...); to train without: guide = "reference" or "none".',
             )
         self._pool, self._place = 0, 0  # the pool whose turn it is, and the next batch in it
-        self._opened: tuple[tuple[int, int], list[list[Pair]]] | None = None
+        self._opened: tuple[tuple[int, int], list[list[Example]]] | None = None
         self._order: tuple[int, np.ndarray] | None = None
 
     def __iter__(self) -> Iterator[Batch]:
@@ -129,12 +120,12 @@ class Batches:
             batches = self._open()
             if self._place < len(batches):
                 self._place += 1
-                yield self._padded(batches[self._place - 1])
+                yield self._collated(batches[self._place - 1])
             else:
                 self._pool, self._place = self._pool + 1, 0
         if not self.tally.batches:
             raise BrokenData(
-                f"all {self.tally.left_out} pairs have more than {self.longest} pieces; none is left.",
+                f"all {self.tally.left_out} examples are longer than {self._longest()} pieces; none is left.",
                 hint="Raise `longest`, or leave it out.",
             )
         self.epoch, self._pool, self._place = self.epoch + 1, 0, 0
@@ -176,64 +167,56 @@ class Batches:
 
     def _settings(self) -> dict[str, Any]:
         """What the order of batches depends on, apart from the text itself."""
-        names = ("tokens", "pool", "seed", "shuffle", "longest", "sample")
-        sizes = {"rows": len(self.split), "source": len(self.source), "target": len(self.target)}
-        return {**{name: getattr(self, name) for name in names}, **sizes}
+        named = {name: getattr(self, name) for name in ("tokens", "pool", "seed", "shuffle")}
+        drawn = {"longest": self._longest(), "sample": getattr(self.source, "sample", 0.0)}
+        sizes = {
+            "rows": len(self.split),
+            "source": self.source.spec().to_json(),
+            "target": self.target.spec().to_json(),
+        }
+        return {**named, **drawn, **sizes}
 
-    def _open(self) -> list[list[Pair]]:
+    def _longest(self) -> int | None:
+        return getattr(self.source, "longest", 0) or getattr(self.target, "longest", 0) or None
+
+    def _open(self) -> list[list[Example]]:
         """The batches of the pool whose turn it is."""
         if self._opened is None or self._opened[0] != (self.epoch, self._pool):
             if self._pool == self._place == 0:
                 self._before, self.tally = self.total, Tally()
             random = Random(f"{self.seed} {self.epoch if self.shuffle else 0} {self._pool}")
-            pairs, left_out = self._encoded(random)
+            examples, left_out = self._encoded(random)
             if self._place == 0:  # else the state that was restored has counted them
                 self.tally.left_out += left_out
-            batches = list(_cut(_by_length(pairs), self.tokens))
+            batches = list(_cut(self._by_length(examples), self.tokens))
             if self.shuffle:
                 random.shuffle(batches)
-            self._opened = ((self.epoch, self._pool), batches)
+            self._opened = ((self.epoch, self._pool), [[each for each, _ in batch] for batch in batches])
         return self._opened[1]
 
-    def _encoded(self, random: Random) -> tuple[list[Pair], int]:
-        """The pairs of the pool, framed, and how many were too long."""
+    def _encoded(self, random: Random) -> tuple[list[Example], int]:
+        """The examples of the pool, and how many were too long."""
         rows = self._rows()[self._pool * self.pool : (self._pool + 1) * self.pool].tolist()
-        columns = self.split[rows]
-        links: list[Linked | None] = [None] * len(rows)
-        if self.linked:
-            ours, theirs = self._pieces(columns, "source", random), self._pieces(columns, "target", random)
-            sources, targets = [list(each.ids) for each in ours], [list(each.ids) for each in theirs]
-            links = self._linked(columns["links"], ours, theirs, rows)
-        else:
-            sources = self.source.encode_ids(columns["source"], sample=self.sample, random=random)
-            targets = self.target.encode_ids(columns["target"], sample=self.sample, random=random)
-        longest = self.longest or max(map(len, sources + targets))
-        pairs = [
-            ([*source, END], [START, *target, END], row, linked)
-            for source, target, row, linked in zip(sources, targets, rows, links, strict=True)
-            if len(source) <= longest and len(target) <= longest
+        columns, dice = self.split[rows], random if self.shuffle else None
+        nothing = [None] * len(rows)
+        sources = self.source.encode(columns.get("source", nothing), dice)
+        targets = self.target.encode(columns.get("target", nothing), dice, sources)
+        extras = [dict(zip(self.goal.columns, each, strict=True)) for each in self._extras(columns, len(rows))]
+        made = [
+            Example(source, target, row, self.target.predictions(target), extra)
+            for source, target, row, extra in zip(sources, targets, rows, extras, strict=True)
+            if self.source.fits(source) and self.target.fits(target)
         ]
-        return pairs, len(rows) - len(pairs)
+        prepared = [self.goal.prepare(each, self._dice(each.row)) for each in self.examples(made, random)]
+        return prepared, len(rows) - len(made)
 
-    def _pieces(self, columns: Mapping[str, Sequence[str]], side: str, random: Random) -> list[Pieces]:
-        """The same pieces as without links, with their places."""
-        tokenizer: Tokenizer = getattr(self, side)
-        if not self.sample:
-            return tokenizer.encode_batch(columns[side])
-        return [tokenizer.encode(line, sample=self.sample, random=random) for line in columns[side]]
+    def _extras(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[tuple[Any, ...]]:
+        wanted = [columns[name] for name in self.goal.columns]
+        return zip(*wanted, strict=True) if wanted else iter([()] * count)
 
-    def _linked(
-        self, lines: Sequence[str], sources: list[Pieces], targets: list[Pieces], rows: list[int]
-    ) -> list[Linked | None]:
-        """The links of each pair, between pieces."""
-        found: list[Linked | None] = []
-        for line, source, target, row in zip(lines, sources, targets, rows, strict=True):
-            # Where a script has no spaces, words are pieces: always those that are not cut at random.
-            ours = self.source.words(source.text if self.sample else source, self.spaced)
-            theirs = self.target.words(target.text if self.sample else target, self.spaced)
-            owners = self.source.piece_to_word(source, ours), self.target.piece_to_word(target, theirs)
-            found.append(piece_links(line, *owners, where=f"pair {row + 1}"))
-        return found
+    def _dice(self, row: int) -> Random:
+        """What a goal draws for a row: anew in every epoch, whatever pool or process the row is in."""
+        return Random(f"{self.seed} {self.epoch if self.shuffle else 0} row {row}")
 
     def _rows(self) -> np.ndarray:
         """All rows in the order of this epoch."""
@@ -245,78 +228,40 @@ class Batches:
             self._order = (self.epoch, dice.permutation(np.arange(count, dtype=np.int32)))
         return self._order[1]
 
-    def _padded(self, pairs: list[Pair]) -> Batch:
-        source, target = pad([pair[0] for pair in pairs]), pad([pair[1] for pair in pairs])
+    def _by_length(self, examples: list[Example]) -> list[tuple[Example, tuple[int, int]]]:
+        """Shorter targets first; among equal ones sources rise and fall in turns: neighbours are alike."""
+        measured = [
+            (each, (self.source.positions(each.source), self.target.positions(each.target))) for each in examples
+        ]
+
+        def key(pair: tuple[Example, tuple[int, int]]) -> tuple[int, int]:
+            source, target = pair[1]
+            return target, source if target % 2 else -source
+
+        return sorted(measured, key=key)
+
+    def _collated(self, examples: list[Example]) -> Batch:
+        batch = self.goal.collate(examples)
+        masks = [side.mask for side in (batch.source, batch.target) if side is not None]
         self.tally.batches += 1
-        self.tally.pairs += len(pairs)
-        self.tally.positions += source.mask.numel() + target.mask.numel()
-        self.tally.real += int(source.mask.sum() + target.mask.sum())
-        rows = tuple(pair[2] for pair in pairs)
-        if not self.linked:
-            return Batch(source, target, rows)
-        return Batch(
-            source, target, rows, goals([pair[3] for pair in pairs], target.mask.shape[1], source.mask.shape[1])
-        )
+        self.tally.pairs += len(examples)
+        self.tally.positions += sum(mask.numel() for mask in masks)
+        self.tally.real += sum(int(mask.sum()) for mask in masks)
+        return batch
 
 
-def _by_length(pairs: list[Pair]) -> list[Pair]:
-    """Shorter targets first; among equal ones sources rise and fall in turns: neighbours are alike."""
-
-    def key(pair: Pair) -> tuple[int, int]:
-        source, target = len(pair[0]), len(pair[1])
-        return target, source if target % 2 else -source
-
-    return sorted(pairs, key=key)
-
-
-def _cut(pairs: list[Pair], tokens: int) -> Iterator[list[Pair]]:
+def _cut(
+    examples: list[tuple[Example, tuple[int, int]]], tokens: int
+) -> Iterator[list[tuple[Example, tuple[int, int]]]]:
     """Neighbours together, as many as the positions allow."""
-    batch: list[Pair] = []
-    widest_source = widest_target = 0
-    for pair in pairs:
-        source, target = max(widest_source, len(pair[0])), max(widest_target, len(pair[1]))
-        if batch and (len(batch) + 1) * (source + target) > tokens:
+    batch: list[tuple[Example, tuple[int, int]]] = []
+    widest = (0, 0)
+    for each in examples:
+        wider = max(widest[0], each[1][0]), max(widest[1], each[1][1])
+        if batch and (len(batch) + 1) * sum(wider) > tokens:
             yield batch
-            batch, source, target = [], len(pair[0]), len(pair[1])
-        batch.append(pair)
-        widest_source, widest_target = source, target
+            batch, wider = [], each[1]
+        batch.append(each)
+        widest = wider
     if batch:
         yield batch
-
-
-def share_of(batch: Batch, place: int, count: int) -> Batch | None:
-    """One of `count` shares of a batch: every count-th pair from `place` on, padded no further than it needs.
-
-    The pairs of a batch stand by length, so all shares are about the same work. None where there is no pair left.
-    """
-    if count == 1:
-        return batch
-    if place >= len(batch.target.mask):
-        return None
-    chosen = slice(place, None, count)
-    source, target = _chosen(batch.source, chosen), _trimmed(batch.target, chosen)
-    links = batch.links
-    if links is not None:
-        links = links[chosen, : target.mask.shape[1] - 1, : source.mask.shape[1]]
-    return Batch(source, target, batch.rows[chosen], links)
-
-
-def _chosen(source: Padded | Grid, chosen: slice) -> Padded | Grid:
-    """Some rows of a source; pictures keep their frame."""
-    return Grid(source.data[chosen], source.mask[chosen]) if isinstance(source, Grid) else _trimmed(source, chosen)
-
-
-def _trimmed(side: Padded, chosen: slice) -> Padded:
-    """Some rows of one side, without the padding that only the others needed."""
-    data, mask = side.data[chosen], side.mask[chosen]
-    width = int(mask.sum(-1).max())
-    return Padded(data[:, :width].contiguous(), mask[:, :width].contiguous())
-
-
-def pad(lines: Sequence[Sequence[int]]) -> Padded:
-    """Lines of ids as one tensor, the shorter ones padded."""
-    lengths = torch.tensor([len(line) for line in lines])
-    data = torch.full((len(lines), int(lengths.max())), PAD)
-    mask = torch.arange(data.shape[1]) < lengths[:, None]
-    data[mask] = torch.tensor([piece for line in lines for piece in line])
-    return Padded(data, mask)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from regard.data.batches import Batches
 from regard.data.check import unknown_pieces
 from regard.data.corpus import Corpus, column
+from regard.data.pairs import pair_batches
 from regard.data.report import Report
 from regard.data.tokenizer import Tokenizer, train_pair
 
@@ -19,7 +19,7 @@ def rehearse(corpus: Corpus, report: Report, *, tokens: int = 4096, seed: int = 
     """
     train = corpus.split("train")
     tokenizers = train_pair(column(train, "source"), column(train, "target"))
-    batches = Batches(train, *tokenizers, tokens=tokens, seed=seed)
+    batches = pair_batches(train, *tokenizers, tokens=tokens, seed=seed)
     for _ in batches:
         pass
     notes = (f"pieces: {_tell(*tokenizers)}", f"batches of {tokens:,} positions: {batches.tally}")

@@ -23,6 +23,7 @@ from regard.engine import MANIFEST, read_manifest
 from regard.engine.pytorch import Searched
 from regard.errors import ModelError, ShapeError, UsageError
 from regard.model import Model
+from regard.task import Spec
 from regard.types import Attended, Grid, Memory, Padded, State, Stepped, Taught
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def open_folder(folder: Path, threads: int | None = None) -> Onnx:
     longest_source, longest_target = manifest.positions
     model = Model.__new__(Model)  # the flow of every model, with graphs for parts
     nn.Module.__init__(model)
-    model.sizes = manifest.sizes
+    model.specs = (Spec(manifest.sizes[0]), Spec(manifest.sizes[1]))
     model.embed, model.encode = nn.Identity(), Reader(sessions[0], longest_source)
     model.predict = Writer(sessions[1], manifest.step, longest_target)
     return Onnx(model.eval())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from regard.errors import UnknownName, UsageError
 from regard.evaluate.calibration import count_ece
@@ -107,3 +107,13 @@ def _counted_sure(
     count: CountSure, probabilities: Sequence[float], answers: Sequence[str], references: Sequence[Reference]
 ) -> Counted:
     return count(answers, references, probabilities)
+
+
+def measured(names: Sequence[str], answers: Sequence[Any], references: Sequence[Reference]) -> dict[str, float]:
+    """The value of each metric of some answers, each of which has a `text` and, if it is asked for, a `probability`."""
+    texts = [each.text for each in answers]
+    found = {}
+    for name in names:
+        sure = [each.probability for each in answers] if metric(name).count_sure is not None else None
+        found[name] = counting(name, sure)(texts, references).value()
+    return found

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from regard.align.record import Record
-from regard.data.batches import pad
+from regard.data.padding import pad
 from regard.data.tokenizer import END, START, Tokenizer
 from regard.data.tokenizer_train import BYTES, SPECIAL
 from regard.errors import ModelError

@@ -14,9 +14,8 @@ from regard.data.held_out import FILE as HELD_OUT_FILE
 from regard.data.languages import FILE as LANGUAGES_FILE
 from regard.engine import MANIFEST
 from regard.engine.home import model_home
-from regard.errors import ModelError, UnknownName, UsageError
+from regard.errors import UnknownName, UsageError
 from regard.export.agreement import Agreement, agreement, made_up_lines, must_be_exact
-from regard.model import Model
 from regard.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translator
 
 Quantization = Literal[
@@ -71,21 +70,6 @@ def open_model(model: str | Path) -> tuple[Path, Translator]:
     if (home / MANIFEST).is_file():
         raise UsageError(f"{home} is itself an export.", hint="Export the model folder that it came from.")
     return home, Translator.load(home)
-
-
-def check_writes_text(model: Model) -> None:
-    """Refuse a model that does not turn text into text."""
-    hint = "Use the model as it is, in its own folder."
-    if not hasattr(model.predict, "step"):
-        raise ModelError(
-            f"predict: expected a decoder that writes; found {type(model.predict).__name__}, which predicts a label.",
-            hint=hint,
-        )
-    if getattr(model.encode, "sees_images", False):
-        raise ModelError(
-            f"encode: expected an encoder that reads text; found {type(model.encode).__name__}, which sees images.",
-            hint=hint,
-        )
 
 
 def keep(home: Path, folder: Path, names: Sequence[str] = KEPT) -> None:

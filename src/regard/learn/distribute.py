@@ -11,16 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from inspect import signature
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from regard.learn.processes import Processes
-from regard.types import Batch, Grid, Padded
 
 # Where buffers are sent round at every step: PyTorch 2.13 gave the switch a new name, and warns of the old one.
 NAMES = ("forward_sync_buffers", "broadcast_buffers")
@@ -95,16 +92,3 @@ def placed_like(value: Tensor, like: Tensor) -> Tensor:
 def _is_part(tensor: Tensor) -> bool:
     """Is this a DTensor? Asked by what it can do: the class is slow to import, and most trainings have none."""
     return hasattr(tensor, "full_tensor")
-
-
-def to_device(batch: Batch, device: torch.device) -> Batch:
-    """The batch on a device."""
-    if device.type == "cpu":
-        return batch
-    links = None if batch.links is None else batch.links.to(device)
-    return replace(batch, source=_to_device(batch.source, device), target=_to_device(batch.target, device), links=links)
-
-
-def _to_device(side: Any, device: torch.device) -> Any:
-    kind = Grid if isinstance(side, Grid) else Padded
-    return kind(side.data.to(device), side.mask.to(device))

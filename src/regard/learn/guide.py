@@ -15,13 +15,13 @@ of.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from regard.errors import UsageError
-from regard.learn.settings import TrainSettings
 from regard.learn.state import preserve_rng
 from regard.model import Model
 from regard.recipe import asks_unread
@@ -43,7 +43,8 @@ class Guide:
         """The term, summed over the batch's pieces."""
         if batch.links is None:
             raise UsageError(
-                "the training is guided, and its batches carry no links.", hint="Make them with Batches(linked=True)."
+                "the training is guided, and its batches carry no links.",
+                hint="Make them with pair_batches(linked=True).",
             )
         weights, links = _of_head(looked[self.layer].weights, self.head), batch.links
         if self.after:  # every piece but the end, which has no links, is followed by a step
@@ -51,8 +52,8 @@ class Guide:
         return -self.weight * (links * weights.float().clamp(min=LEAST).log()).sum()
 
 
-def guide_of(model: Model, settings: TrainSettings) -> Guide | None:
-    """The guide that the settings ask for, made sure of on a pair of nothing: the model must have such a head."""
+def guide_of(model: Model, settings: Any) -> Guide | None:
+    """The guide that a goal asks for (`Write` says how), made sure of on a pair of nothing: is there such a head?"""
     if settings.guide == "none":
         return None
     if settings.forcing != "full":
@@ -69,14 +70,14 @@ def guide_of(model: Model, settings: TrainSettings) -> Guide | None:
     if not shapes:
         raise UsageError(
             f'guide = "{settings.guide}" needs an attention to guide; this model does not attend.',
-            hint='Write guide = "none" in [train], or an [attend] table.',
+            hint='Write guide = "none" in [task.goal], or an [attend] table.',
         )
     layer = settings.guide_layer - 1 if settings.guide_layer else max(0, len(shapes) - 2)
     if layer >= len(shapes) or settings.guide_head > shapes[layer]:
         raise UsageError(
             f"the model has {len(shapes)} layers of {shapes[min(layer, len(shapes) - 1)]} heads that look at the "
             f"source; asked to guide layer {layer + 1}, head {settings.guide_head}.",
-            hint="Change guide_layer and guide_head in [train]; both are counted from 1.",
+            hint="Change guide_layer and guide_head in [task.goal]; both are counted from 1.",
         )
     return Guide(settings.guide_weight, layer, settings.guide_head - 1, settings.guide_step == "after")
 

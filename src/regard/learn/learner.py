@@ -1,38 +1,36 @@
-"""The learner: a model, its optimiser, schedule and average, and one update of them all.
+"""The learner: a model, its objectives with their optimisers, schedule and average, and one update of them all.
 
-One process or many make the same updates: every process reads the same batches, learns from its share of the pairs
-in each, and the gradients are summed, so that every piece counts the same wherever it was read.
+One process or many make the same updates: every process reads the same batches, learns from its share of the examples
+in each, and the gradients are summed, so that every prediction counts the same wherever it was read.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import NoReturn
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from regard.data.batches import share_of
 from regard.engine.precision import can_bf16
 from regard.errors import TrainingError
 from regard.fast.pages import keep_pages
 from regard.learn.average import Average
 from regard.learn.contract import held_to_contract, rehearse
 from regard.learn.diagnose import origin
-from regard.learn.distribute import distribute, gathered, is_sharded, placed_like, to_device, wants_shard, without_sync
-from regard.learn.guide import guide_of
-from regard.learn.loss import Loss, count_pieces, sequence_loss
-from regard.learn.optimise import optimiser_for
+from regard.learn.distribute import gathered, is_sharded, placed_like, without_sync
+from regard.learn.loss import PLAIN
+from regard.learn.minimise import Minimiser
 from regard.learn.processes import Processes
 from regard.learn.schedule import Schedule
 from regard.learn.settings import TrainSettings
-from regard.learn.state import State, optimiser_tensors, preserve_rng, put_weights, restore_optimiser, weights_of
+from regard.learn.state import State, preserve_rng, put_weights, weights_of
 from regard.model import Model
+from regard.task import Objective
 from regard.types import Batch
 
 
@@ -51,94 +49,101 @@ def flush_denormals() -> Iterator[None]:
         torch.set_flush_denormal(False)
 
 
-class LossModule(nn.Module):
-    """A model and what it is to minimise, as one module: what is spread over many processes."""
-
-    def __init__(self, model: Model, settings: TrainSettings, bf16: bool) -> None:
-        super().__init__()
-        self.model, self.smoothing, self.bf16 = model, settings.smoothing, bf16
-        self.guide = guide_of(model, settings)
-
-    def forward(self, batch: Batch, own: float) -> Loss:
-        """The loss of a batch; products in half precision where asked for, the weights never."""
-        with torch.autocast(batch.target.data.device.type, torch.bfloat16, enabled=self.bf16):
-            return sequence_loss(self.model, batch, smoothing=self.smoothing, own=own, guide=self.guide)
-
-
 @dataclass(frozen=True)
 class Update:
-    """What one update was: the negative log-likelihood of a piece, how many pieces, the rate, the gradient's length."""
+    """What one update was: the negative log-likelihood of a prediction, how many, the rate, the gradient's length.
+
+    Of several objectives these are the first one's; `losses` has what each of them reports.
+    """
 
     nll: float
-    pieces: int
+    count: int
     rate: float
     norm: float
+    losses: Mapping[str, float]
 
 
 class Learner:
     """Moves a model's weights, an update at a time. `number` counts the updates made."""
 
-    def __init__(self, model: Model, settings: TrainSettings, batches: Iterator[Batch], *, bf16: bool = False) -> None:
+    def __init__(
+        self,
+        model: Model,
+        settings: TrainSettings,
+        batches: Iterator[Batch],
+        *,
+        objectives: Sequence[Objective] = (PLAIN,),
+        bf16: bool = False,
+    ) -> None:
         self.model, self.settings, self.batches, self.number = model.train(), settings, batches, 0
         self.schedule: Schedule = settings.schedule(settings.rate)
         self.average: Average | None = None if settings.average is None else settings.average()
         self.processes = Processes()
         self.processes.each(lambda: rehearse(model))
-        self.plain = LossModule(model, settings, bf16)
-        self.loss_module = distribute(self.plain, self.processes, shard=wants_shard(settings.shard))
-        self.optimiser = optimiser_for(model, settings)  # after the weights are where they stay
+        sole = len(objectives) == 1
+        self.minimisers = [Minimiser(model, each, settings, sole=sole, bf16=bf16) for each in objectives]
         learnt = {name for name, _ in model.named_parameters()}
         self.noted = [each for name, each in weights_of(model).items() if name not in learnt]
+        self.paced = [each for each in model.modules() if hasattr(each, "progress")]
 
     def update(self, share: float | None = None) -> Update | None:
         """One update from as many batches as are accumulated; None where the batches have run out.
 
-        Every piece counts the same, in whichever batch and process it is.
+        Every prediction counts the same, in whichever batch and process it is. `share` is how much of the budget is
+        used: modules that move with the training (`progress`) hear of it.
         """
-        group = list(islice(self.batches, self.settings.accumulate))
-        if len(group) < self.settings.accumulate:
+        turns = [each for each in self.minimisers for _ in range(each.objective.repeat)]
+        wanted = self.settings.accumulate
+        groups = [list(islice(self.batches, wanted)) for _ in turns]
+        if any(len(group) < wanted for group in groups):
             return None
         self.number += 1
         rate = self.schedule.at(self.number, share)
-        for table in self.optimiser.param_groups:
-            table["lr"] = rate
-        pieces, nll, dice = sum(map(count_pieces, group)), 0.0, torch.get_rng_state()
+        for module in self.paced:
+            module.progress(self.number, share)  # type: ignore[operator]
         with held_to_contract(self.model) if self.number == 1 else nullcontext():
-            for place, batch in enumerate(group, 1):
-                # Many processes wait for one another only at the last batch.
-                with nullcontext() if place == len(group) else without_sync(self.loss_module):
-                    nll += self._learn(batch, pieces)
-        norm, nll = self._clipped(), self.processes.total(nll)
-        if not math.isfinite(norm + nll):
-            self._fail(group, dice, norm)
-        self.optimiser.step()
-        self.optimiser.zero_grad()
+            done = [self._minimise(*turn, rate) for turn in zip(turns, groups, strict=True)]
         if self.average is not None:
             self.average.follow(self.number, weights_of(self.model))
-        return Update(nll / pieces, pieces, rate, norm)
+        losses = {turn.objective.name: each[0] for turn, each in zip(turns, done, strict=True)}
+        return Update(*done[0][:2], rate, done[0][2], losses)
 
-    def _learn(self, batch: Batch, pieces: int) -> float:
-        """Add the gradient of this process's share of a batch, for an update of so many pieces; its -log p.
+    def _minimise(self, objective: Minimiser, group: list[Batch], rate: float) -> tuple[float, int, float]:
+        """One step of one objective: its mean -log p, of how many predictions, and the gradient's length."""
+        count, nll, dice = sum(batch.count for batch in group), 0.0, torch.get_rng_state()
+        with objective.alone():
+            objective.set_rate(rate)
+            for place, batch in enumerate(group, 1):
+                # Many processes wait for one another only at the last batch.
+                with nullcontext() if place == len(group) else without_sync(objective.module):
+                    nll += self._learn(objective, batch, count)
+            norm, nll = objective.clipped(self.settings.clip), self.processes.total(nll)
+            if not math.isfinite(norm + nll):
+                self._fail(objective, group, dice, norm)
+            objective.step()
+        return nll / count, count, norm
+
+    def _learn(self, objective: Minimiser, batch: Batch, count: int) -> float:
+        """Add the gradient of this process's share of a batch, for an update of so many predictions; its -log p.
 
         A batch of a few long pairs may leave a process without any. It reads the first one then, and counts it as
         nothing: gradients are added up on the way back, and all processes must go that way.
         """
-        count = self.processes.count
-        ours = share_of(batch, self.processes.place, count)
-        loss = self.loss_module(
-            to_device(ours or _first(batch), self.processes.device), self.settings.own_share(self.number)
-        )
-        counted = 0 if ours is None else loss.pieces
+        processes = self.processes.count
+        ours = batch.share(self.processes.place, processes)
+        loss = objective.module((ours or _first(batch)).to(self.processes.device), self.number)
+        counted = 0 if ours is None else loss.count
         # Many processes take the mean of their gradients, and we want the sum.
-        (loss.total * (counted * count / pieces)).backward()
-        self._even_out((0 if ours is None else len(ours.target.mask)) / len(batch.target.mask))
+        (loss.total * (counted * processes / count)).backward()
+        self._even_out((0 if ours is None else len(ours)) / len(batch))
         return float(loss.nll) * counted
 
     def _even_out(self, rows: float) -> None:
         """What parts note of a batch (a hard choice its mean reward) becomes the mean over the rows of all shares."""
         for each in self.noted if self.processes.count > 1 else ():
-            each.mul_(rows)
-            self.processes.add_up(each)
+            if each.is_floating_point():
+                each.mul_(rows)
+                self.processes.add_up(each)
 
     @contextmanager
     def averaged(self) -> Iterator[Model]:
@@ -180,24 +185,35 @@ class Learner:
         """Weights, optimiser, schedule and average; all processes ask, and the main one has them."""
         kept = {} if self.average is None else self.average.tensors()
         tensors = {f"model.{name}": each for name, each in weights_of(self.model).items()}
-        tensors |= {f"optimiser.{name}": each for name, each in optimiser_tensors(self.optimiser).items()}
+        for objective in self.minimisers:
+            tensors |= objective.tensors()
         tensors |= {f"average.{name}": each for name, each in kept.items()}
-        values = {"number": self.number, "schedule": self.schedule.state(), "bf16": self.plain.bf16}
+        values = {"number": self.number, "schedule": self.schedule.state(), "bf16": self._bf16}
         return State(gathered(tensors, keep=self.processes.main), values)
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
         put_weights(self.model, state.under("model"))
-        restore_optimiser(self.optimiser, state.under("optimiser"))
+        for objective in self.minimisers:
+            objective.restore(state)
         if self.average is not None:
             self.average.restore(self._as_kept(state.under("average")))
         self.schedule.restore(state.values["schedule"])
-        self.plain.bf16 = self._goes_on_in_bf16(state)
+        self._bf16 = self._goes_on_in_bf16(state)
         self.number = state.values["number"]
+
+    @property
+    def _bf16(self) -> bool:
+        return self.minimisers[0].plain.bf16
+
+    @_bf16.setter
+    def _bf16(self, bf16: bool) -> None:
+        for each in self.minimisers:
+            each.plain.bf16 = bf16
 
     def _goes_on_in_bf16(self, state: State) -> bool:
         """As the run began: what `auto` finds the faster may be another the next day. But not where that fails."""
-        now = self.plain.bf16
+        now = self._bf16
         began = bool(state.values.get("bf16", now))
         return began if began == now or not began or can_bf16() else now
 
@@ -209,21 +225,13 @@ class Learner:
             found[key] = placed_like(each, weights[max(names, key=len)]) if names else each
         return found
 
-    def _clipped(self) -> float:
-        """Cut the gradient to its greatest length; how long it was."""
-        found = nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip or math.inf)
-        return float(gathered({"norm": found}, keep=True)["norm"])
-
-    def _fail(self, group: list[Batch], dice: Tensor, norm: float) -> NoReturn:
+    def _fail(self, objective: Minimiser, group: list[Batch], dice: Tensor, norm: float) -> NoReturn:
         """Say which part of the model made numbers that are not finite; the same draws show it."""
-        found, own = None, self.settings.own_share(self.number)
-        loss_module = getattr(self.loss_module, "module", self.loss_module)
+        found = None
         torch.set_rng_state(dice)
         for batch in () if is_sharded(self.model) else group:
-            ours = to_device(
-                share_of(batch, self.processes.place, self.processes.count) or _first(batch), self.processes.device
-            )
-            found = found or origin(self.model, partial(_total, loss_module, ours, own))
+            ours = batch.share(self.processes.place, self.processes.count) or _first(batch)
+            found = found or origin(self.model, objective.total_of(ours.to(self.processes.device), self.number))
         told = next((each for each in self.processes.gather(found) if each), "")
         what = "the loss" if math.isfinite(norm) else f"the gradient ({norm})"
         raise TrainingError(
@@ -233,12 +241,6 @@ class Learner:
         )
 
 
-def _total(loss_module: nn.Module, batch: Batch, own: float) -> Tensor:
-    """What an update minimises."""
-    return loss_module(batch, own).total
-
-
 def _first(batch: Batch) -> Batch:
-    """The first pair of a batch, as a batch."""
-    alone = share_of(batch, 0, len(batch.target.mask))
-    return batch if alone is None else alone
+    """The first example of a batch, as a batch."""
+    return batch.share(0, len(batch)) or batch

@@ -29,7 +29,7 @@ def fit(
     began, pieces = time.monotonic(), 0
     with flush_denormals():
         while (done := learner.update()) is not None:
-            pieces += done.pieces
+            pieces += done.count
             spent = time.monotonic() - began
             left = None if seconds is None else max(0.0, seconds - spent)
             tell(Step(learner.number, spent, done.nll, pieces / spent, done.rate, done.norm, left))

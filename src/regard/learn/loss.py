@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -13,16 +11,8 @@ from regard.learn.cross_entropy import negative_log_likelihoods, product_nll
 from regard.learn.forcing import mixed
 from regard.learn.guide import Guide
 from regard.model import Model
+from regard.task import Loss, Objective
 from regard.types import Batch, Taught
-
-
-@dataclass(frozen=True)
-class Loss:
-    """`total` is what to minimise; `nll` is the mean negative log-likelihood of a piece, what to report."""
-
-    total: Float[Tensor, ""]
-    nll: Float[Tensor, ""]
-    pieces: int
 
 
 def sequence_loss(
@@ -42,7 +32,7 @@ def sequence_loss(
     wanted, real = batch.target.data[:, 1:], batch.target.mask[:, 1:]
     plain, goal = _of_pieces(taught, wanted, real, smoothing)
     nll = torch.zeros(wanted.shape, dtype=plain.dtype, device=plain.device).masked_scatter(real, plain)
-    pieces = count_pieces(batch)
+    pieces = batch.count
     total = (extra(-nll.sum(1)) * len(wanted) + goal) / pieces
     if guide is not None:
         total = total + guide(taught.looked, batch) / pieces
@@ -61,6 +51,8 @@ def _of_pieces(
     return plain.detach(), goal.sum()
 
 
-def count_pieces(batch: Batch) -> int:
-    """The pieces that are predicted: all but the start."""
-    return int(batch.target.mask[:, 1:].sum())
+def _plain(model: Model, batch: Batch, number: int) -> Loss:
+    return sequence_loss(model, batch)
+
+
+PLAIN = Objective("loss", _plain)  # the likelihood of the right pieces, and nothing beside it

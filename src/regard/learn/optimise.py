@@ -178,9 +178,9 @@ class Adafactor(Optimiser):
 
 
 def optimiser_for(model: nn.Module, settings: TrainSettings) -> optim.Optimizer:
-    """The optimiser of a model's weights; weight decay draws matrices only."""
+    """The optimiser of all weights of a model that are to move; weight decay draws matrices only."""
     chosen: Optimiser = settings.optimiser(settings.rate)
-    every, sharded = list(model.parameters()), is_sharded(model)
+    every, sharded = [each for each in model.parameters() if each.requires_grad], is_sharded(model)
     if sharded and not chosen.shards:
         raise UsageError(
             f'shard = true does not go with optimiser = "{settings.optimiser.name}", which looks at whole matrices.',

@@ -22,10 +22,12 @@ from torch import distributed
 from regard.engine.precision import use_bf16
 from regard.learn.launch import launch
 from regard.learn.learner import Learner, flush_denormals
+from regard.learn.loss import PLAIN
 from regard.learn.processes import Elsewhere, Processes
 from regard.learn.run import Stream
 from regard.learn.settings import TrainSettings
 from regard.model import Model
+from regard.task import Objective
 
 REPORT = "REGARD_PACE"  # names, in the environment of processes that are only timed, the file that takes their rate
 ROUND = 3  # updates that are made again and again: all ways do the same work, and ever whole rounds of it
@@ -108,18 +110,20 @@ def _timed(way: Way, arguments: Sequence[str], environment: Mapping[str, str]) -
     return 0.0
 
 
-def positions_a_second(model: Model, batches: Stream, settings: TrainSettings) -> float:
+def positions_a_second(
+    model: Model, batches: Stream, settings: TrainSettings, objectives: Sequence[Objective] = (PLAIN,)
+) -> float:
     """Target positions a second of real updates, as all processes make them together."""
     processes = Processes()
     bf16 = processes.alone(lambda: use_bf16(settings.precision))
     group = list(islice(batches.forever(), ROUND * settings.accumulate))
-    learner, pieces, spent = Learner(model, settings, cycle(group), bf16=bf16), 0, 0.0
+    learner, pieces, spent = Learner(model, settings, cycle(group), objectives=objectives, bf16=bf16), 0, 0.0
     with flush_denormals(), processes.linked():
         learner.update()
         began = time.monotonic()
         while spent < SECONDS:
             updates = (learner.update() for _ in range(ROUND))
-            pieces += sum(update.pieces for update in updates if update is not None)
+            pieces += sum(update.count for update in updates if update is not None)
             spent = float(processes.greatest(time.monotonic() - began))  # the clocks of many processes differ
     return pieces / spent
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -21,6 +21,7 @@ from regard.learn.events import Outcome, Reason, Saved, Step, Tell, Validated, V
 from regard.learn.folder import RunFolder, needed_bytes
 from regard.learn.learner import Learner
 from regard.learn.log import Log
+from regard.learn.loss import PLAIN
 from regard.learn.optimise import copies_of
 from regard.learn.processes import Processes
 from regard.learn.settings import FREE, Flat, TrainSettings, check_same, defaults_of, flat_part, with_defaults
@@ -35,7 +36,10 @@ from regard.learn.state import (
     write_state,
 )
 from regard.model import Model, save
+from regard.recipe import Recipe
 from regard.recipe.moved import moved_terms
+from regard.registry import Maker
+from regard.task import Objective
 from regard.types import Batch
 
 Validate = Callable[[Model], Validation]
@@ -50,6 +54,17 @@ class Stream(Protocol):
     def state(self) -> dict[str, Any]: ...
 
     def restore(self, state: Mapping[str, Any], /) -> None: ...
+
+
+@dataclass(frozen=True)
+class Aims:
+    """What a run minimises, and what measures the model between updates.
+
+    `validate` is given the model with its averaged weights, not in training.
+    """
+
+    objectives: Sequence[Objective] = (PLAIN,)
+    validate: Validate | None = None
 
 
 @dataclass(frozen=True)
@@ -111,15 +126,15 @@ class Run:
         place: RunFolder,
         *,
         budget: Budget,
-        validate: Validate | None,
+        aims: Aims,
         seed: int,
         tell: Tell,
     ) -> None:
         self.model, self.batches, self.settings, self.place = model, batches, settings, place
-        self.budget, self.validate, self.seed, self.tell = budget, validate, seed, tell
+        self.budget, self.validate, self.seed, self.tell = budget, aims.validate, seed, tell
         self.processes = Processes()
         bf16 = self.processes.alone(lambda: use_bf16(settings.precision))
-        self.learner = Learner(model, settings, batches.forever(), bf16=bf16)
+        self.learner = Learner(model, settings, batches.forever(), objectives=aims.objectives, bf16=bf16)
         self.progress = Progress()
         self.began = self.seconds = self.saved = 0.0
         self.saved_number = 0
@@ -165,7 +180,7 @@ class Run:
         if done is None:
             raise TrainingError("the batches ended; a run needs a stream without end.", hint="Give it Batches(...).")
         self.spent += time.monotonic() - began
-        self.made, self.pieces = self.made + 1, self.pieces + done.pieces
+        self.made, self.pieces = self.made + 1, self.pieces + done.count
         self.tick()
         left = self.budget.left(self.learner.number, self.seconds, self.spent / self.made)
         speed = self.pieces / self.spent
@@ -277,9 +292,9 @@ class Run:
     def _restore(self, state: State) -> None:
         # A setting that is younger than the run had its default then.
         recipe = self.model.recipe
-        began = {} if recipe is None else defaults_of(recipe.model)
+        began = {} if recipe is None else _defaults(recipe)
         began |= with_defaults(moved_terms(state.values["terms"]))
-        check_same(began, self._terms(), tuple(f"train.{name}" for name in FREE))
+        check_same(began, self._terms(), (*(f"train.{name}" for name in FREE), "task.verb", "task.metrics"))
         self.batches.restore(state.values["stream"])
         self.learner.restore(state)
         self.progress = Progress(**state.values["standing"])
@@ -291,14 +306,22 @@ class Run:
         """All that must be the same for a run to go on."""
         recipe = self.model.recipe
         model = {} if recipe is None else flat_part(recipe.model)
-        sizes = {"source": self.model.sizes[0], "target": self.model.sizes[1]}
+        task = {} if recipe is None else {f"task.{key}": value for key, value in flat_part(recipe.task).items()}
+        source, target = (each.to_json() for each in self.model.specs)
+        sizes = {"source": source, "target": target}
         train = {f"train.{key}": value for key, value in self.settings.flat().items()}
-        return {"seed": self.seed, "pieces": sizes, **model, **train}
+        return {"seed": self.seed, "pieces": sizes, **model, **task, **train}
 
     def _needed(self) -> int:
         average = self.learner.average
         copies = copies_of(self.settings) + (0 if average is None else average.copies)
         return needed_bytes(sum(each.nbytes for each in weights_of(self.model).values()), copies)
+
+
+def _defaults(recipe: Recipe) -> Flat:
+    """What every setting of a model and its task was, in a run that is older than the setting."""
+    task = flat_part(Maker("task", recipe.task.name)) | defaults_of(recipe.task)
+    return defaults_of(recipe.model) | {f"task.{key}": value for key, value in task.items()}
 
 
 def _dice(place: int) -> str:

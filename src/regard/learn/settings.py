@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from regard.errors import UsageError
 from regard.registry import REQUIRED, Maker, find, maker, part, settings
-from regard.types import AtLeastZero, Count, Positive, Probability, Share, Whole
+from regard.types import AtLeastZero, Count, Positive, Whole
 
 Flat = dict[str, Any]  # dotted key -> plain value
 # They decide when a run looks, saves and stops and what lies where, not which weights it has at a given update.
@@ -22,31 +22,15 @@ FREE = (
 @part("train", "standard")
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings:
-    """Minimise the negative log-likelihood of the right pieces, in batches of like length.
+    """Minimise what the goal says, in batches of like length.
 
     Settings:
         rate: the learning rate, as the schedule understands it.
         schedule: how the rate moves.
         optimiser: how gradients move the weights.
         clip: gradients longer than this are cut to it; 0 for never.
-        smoothing: share of the goal that is spread over the whole vocabulary (label smoothing).
-        pieces: what text is cut into: "bpe", "unigram", "characters" or "words"; "auto" looks at the corpus.
-        vocabulary: how many kinds of pieces there are; 0 goes by the size of the corpus.
-        target_vocabulary: how many the target has, where each side has its own; 0 for as many as the source.
-        joint: "yes" for one tokenizer for both sides, "no" for one each; "auto" looks at their alphabets.
         tokens: positions in a batch, padding included.
         accumulate: batches that make one update together.
-        longest: pairs with more pieces on either side are left out; 0 for no limit.
-        sample: share of subwords cut anew at random in every epoch (BPE-dropout, subword regularisation).
-        forcing: "full" always feeds the right piece; "scheduled" feeds the model's own ever more often.
-        own: share of its own pieces that "scheduled" reaches.
-        ramp: updates over which "scheduled" reaches it.
-        guide: "links" draws one head to the corpus' word links, "reference" to those of a statistical aligner.
-        guide_weight: how much that counts beside the negative log-likelihood of a piece.
-        guide_layer: the layer that is guided, counted from 1; 0 for the last but one, or the only one.
-        guide_head: the head that is guided, counted from 1.
-        guide_step: which look is drawn to a piece's links: of the step "writing" it, or of the one "after", which
-            is fed it and so knows it (refused for decoders that ask before they read: "bahdanau", "google" as usual).
         average: the mean of the weights that is validated and kept for use; "none" for the weights as they are.
         precision: "fp32"; "bf16" for half-precision products; "auto" for bf16 where this machine gains by it.
         metric: the value of a validation that decides which weights are best; "auto" for the first one.
@@ -64,23 +48,8 @@ class TrainSettings:
     schedule: Maker = maker("schedule", "constant")
     optimiser: Maker = maker("optimiser", "adam")
     clip: AtLeastZero = 1.0
-    smoothing: Share = 0.0
-    pieces: Literal["auto", "bpe", "unigram", "characters", "words"] = "auto"
-    vocabulary: Whole = 0
-    target_vocabulary: Whole = 0
-    joint: Literal["auto", "yes", "no"] = "auto"
     tokens: Count = 4096
     accumulate: Count = 1
-    longest: Whole = 0
-    sample: Probability = 0.0
-    forcing: Literal["full", "scheduled"] = "full"
-    own: Probability = 0.25
-    ramp: Count = 5000
-    guide: Literal["none", "links", "reference"] = "none"
-    guide_weight: AtLeastZero = 0.1
-    guide_layer: Whole = 0
-    guide_head: Count = 1
-    guide_step: Literal["writing", "after"] = "writing"
     average: Maker | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     metric: str = "auto"
@@ -92,10 +61,6 @@ class TrainSettings:
     log: Count = 50
     tensorboard: bool = True
     shard: bool = False
-
-    def own_share(self, number: int) -> float:
-        """How often update `number` feeds the model's own piece instead of the right one."""
-        return self.own * min(1.0, number / self.ramp) if self.forcing == "scheduled" else 0.0
 
     def flat(self) -> Flat:
         """Every setting by its dotted key."""

@@ -1,7 +1,7 @@
 """A run: one training, in one folder, that can be stopped at any moment and resumed as if it never was.
 
-settings = Standard(rate=1e-3, schedule=maker("schedule", "cosine"), average=maker("average", "ema"))
-run(model, batches, settings, Place(Path("runs/de-en")), budget=Budget(minutes=30), validate=validate)
+settings = TrainSettings(rate=1e-3, schedule=maker("schedule", "cosine"), average=maker("average", "ema"))
+run(model, batches, settings, RunFolder(Path("runs/de-en")), budget=Budget(minutes=30), aims=Aims(validate=validate))
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from regard.learn.events import Outcome, Tell, quiet
 from regard.learn.folder import RunFolder
 from regard.learn.learner import flush_denormals
 from regard.learn.processes import Processes
-from regard.learn.run import Budget, Run, Stream, Validate
+from regard.learn.run import Aims, Budget, Run, Stream, Validate
 from regard.learn.schedule import Schedule
 from regard.learn.settings import TrainSettings
 from regard.learn.stop import Stop, stopping
@@ -27,7 +27,7 @@ def run(
     place: RunFolder,
     *,
     budget: Budget,
-    validate: Validate | None = None,
+    aims: Aims | None = None,
     seed: int = 0,
     tell: Tell = quiet,
 ) -> Outcome:
@@ -44,14 +44,15 @@ def run(
         batches: what to learn from.
         place: the folder, whether to go on in it, and the further files of its model folders.
         budget: minutes, updates, or neither where `settings.patience` ends the run.
-        validate: measures the model, which is then not in training and has its averaged weights.
+        aims: what is minimised, and what measures the model; else the likelihood of the right pieces, and nothing.
         seed: of dropout and all other draws; the first weights are the caller's.
         tell: hears every step, validation and save.
     """
     processes = Processes()
-    processes.each(lambda: check_end(model, settings, budget, validate))
+    aims = aims or Aims()
+    processes.each(lambda: check_end(model, settings, budget, aims.validate))
     with processes.linked():
-        run = Run(model, batches, settings, place, budget=budget, validate=validate, seed=seed, tell=tell)
+        run = Run(model, batches, settings, place, budget=budget, aims=aims, seed=seed, tell=tell)
         with stopping() as stop, flush_denormals(), run.opened():
             return _to_the_end(run, stop)
 

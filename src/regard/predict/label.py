@@ -54,6 +54,10 @@ class Label(nn.Module):
         vector, looked = self._vector(memory)
         return Labelled(self.score(drop(vector, self.dropout, self.training)), looked)
 
+    def label(self, memory: Memory) -> Labelled:
+        """The same, by the name that goals ask for."""
+        return self(memory)
+
     def _vector(self, memory: Memory) -> tuple[Float[Tensor, "B W"], tuple[Attended, ...]]:
         if self.pool == "attend":
             asked = self.query.expand(memory.mask.shape[0], -1, -1)

@@ -11,30 +11,31 @@ from regard.errors import Problem, RecipeError, did_you_mean
 from regard.recipe.check import check
 from regard.recipe.read import read
 from regard.recipe.tree import Leaf, Table
-from regard.registry import Maker, names
+from regard.registry import Maker, find, names
+from regard.task import Spec
 
 
 @dataclass(frozen=True)
 class About:
-    """What a recipe is: its title, the paper, the task, and what it shows."""
+    """What a recipe is: its title, the paper, and what it shows."""
 
     title: str = ""
     paper: str = ""
-    task: str = "translate"
     shows: str = ""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe that fits its parts. `build` makes the model for given sizes of source and target."""
+    """A recipe that fits its parts. `build` makes the model for what is known of source and target."""
 
     about: About
     model: Maker
     train: Maker
+    task: Maker
 
-    def build(self, source: int, target: int) -> Any:
-        """The model for `source` and `target` pieces (or channels, or labels)."""
-        model = self.model(source, target)
+    def build(self, source: int | Spec, target: int | Spec) -> Any:
+        """The model for `source` and `target`: how many pieces, channels or classes, or all that is known of them."""
+        model = self.model(Spec.of(source), Spec.of(target))
         model.recipe = self
         return model
 
@@ -44,13 +45,16 @@ def resolve(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     problems: list[Problem] = []
     tree = read(recipe, overrides, problems)
     about = describe(tree.entries.pop("about", None), problems)
-    lessons = _table(tree.entries.pop("train", None), "standard", tree.where, problems)
-    train = check("train", lessons, "train", problems)
-    model = check("model", _table(tree, "flow", tree.where, problems), "", problems)
-    problems += _idle(model, train, lessons)
+    train, task = (
+        check(kind, _table(kind, tree.entries.pop(kind, None), "standard", tree.where, problems), kind, problems)
+        for kind in ("train", "task")
+    )
+    model = check("model", _table("model", tree, "flow", tree.where, problems), "", problems)
+    if not problems:
+        problems += _unfit(model, task, tree)
     if problems:
         raise RecipeError(problems)
-    return Recipe(about, model, train)
+    return Recipe(about, model, train, task)
 
 
 def asks_unread(model: Maker) -> bool:
@@ -62,25 +66,83 @@ def asks_unread(model: Maker) -> bool:
     return asks is not None and asks(predict.settings)
 
 
-def _idle(model: Maker, train: Maker, lessons: Table) -> list[Problem]:
-    """What is written in [train] and means nothing for the decoder."""
-    written = lessons.entries.get("guide_step")
-    if written is None or train.settings.get("guide_step") != "after" or not asks_unread(model):
+def _unfit(model: Maker, task: Maker, tree: Table) -> list[Problem]:
+    """Where the parts of a model and of its task do not go together."""
+    return [*_wrong_predictor(model, task, tree), *_wrong_reader(model, task, tree), *_idle(model, task, tree)]
+
+
+def _wrong_predictor(model: Maker, task: Maker, tree: Table) -> list[Problem]:
+    """The goal learns from what one method of the predicting part gives."""
+    goal, predict = task.settings["goal"], model.settings.get("predict")
+    goals: dict[str, Any] = {**names("goal")}
+    wanted = goals[goal.name].predicts
+    if not isinstance(predict, Maker) or hasattr(find("predict", predict.name), wanted):
+        return []
+    able = [name for name, cls in names("predict").items() if hasattr(cls, wanted)]
+    fitting = [name for name, cls in goals.items() if hasattr(find("predict", predict.name), cls.predicts)]
+    others = f", or goal = {' or '.join(map(repr, fitting))} in [task]" if fitting else ""
+    return [
+        Problem(
+            _where(tree, "predict"),
+            "predict.part",
+            f"the goal '{goal.name}' does not go with '{predict.name}'; it goes with {', '.join(able)}.",
+            f"Take one of these{others}.".replace("'", '"'),
+        )
+    ]
+
+
+def _wrong_reader(model: Maker, task: Maker, tree: Table) -> list[Problem]:
+    """An encoder of images reads no text, and the other way round."""
+    source = task.settings["source"]
+    if model.name != "flow":
+        return []
+    reads = [stage for stage in ("embed", "encode") if (model.settings[stage] is None) != (source.name == "nothing")]
+    if reads:
+        found = "there is nothing to read" if source.name == "nothing" else f"'{source.name}' is there to be read"
+        advice = 'Write "none".' if source.name == "nothing" else 'Name a part, or write source = "nothing" in [task].'
+        return [Problem(_where(tree, stage), stage, f"{found}.", advice) for stage in reads]
+    encode = model.settings["encode"]
+    if encode is None:
+        return []
+    sees = bool(getattr(find("encode", encode.name), "sees_images", False))
+    given = bool(getattr(find("side", source.name), "is_image", False))
+    if sees == given:
+        return []
+    kind = "images" if sees else "text"
+    return [
+        Problem(
+            _where(tree, "encode"),
+            "encode.part",
+            f"'{encode.name}' reads {kind}; the source of the task is '{source.name}'.",
+            f'Write source = "{"image" if sees else "text"}" in [task], or take another encoder.',
+        )
+    ]
+
+
+def _where(tree: Table, key: str) -> str:
+    entry = tree.entries.get(key)
+    return tree.where if entry is None else entry.where
+
+
+def _idle(model: Maker, task: Maker, tree: Table) -> list[Problem]:
+    """What is written of the goal and means nothing for the decoder."""
+    goal = task.settings["goal"]
+    if goal.settings.get("guide_step") != "after" or not asks_unread(model):
         return []
     named = model.settings["predict"].name
     problem = Problem(
-        written.where,
-        "train.guide_step",
+        _where(tree, "predict"),
+        "task.goal.guide_step",
         f"\"after\" draws the look of the step that has read a piece; the decoder '{named}' asks before it reads.",
         'Write guide_step = "writing".',
     )
     return [problem]
 
 
-def _table(entry: Leaf | Table | None, part: str, where: str, problems: list[Problem]) -> Table:
+def _table(kind: str, entry: Leaf | Table | None, part: str, where: str, problems: list[Problem]) -> Table:
     """A table that need not say which part it is: there is one that goes without saying."""
     if isinstance(entry, Leaf):
-        problems.append(Problem(entry.where, "train", "expected a table.", "Write [train] above its settings."))
+        problems.append(Problem(entry.where, kind, "expected a table.", f"Write [{kind}] above its settings."))
     found = entry if isinstance(entry, Table) else Table(where)
     return Table(found.where, {"part": Leaf(part, found.where), **found.entries})
 

@@ -19,12 +19,12 @@ def write(recipe: Recipe) -> str:
     for name, value in recipe.model.settings.items():
         if isinstance(value, Maker):
             lines += _table(name, value)
-    return "\n".join([*lines, *_table("train", recipe.train)]) + "\n"
+    return "\n".join([*lines, *_table("task", recipe.task), *_table("train", recipe.train)]) + "\n"
 
 
 def needs(recipe: Recipe) -> list[str]:
     """Which parts of somebody's own a recipe needs, and how they are given to it; nothing where it needs none."""
-    found = own_parts(recipe.model) | own_parts(recipe.train)
+    found = own_parts(recipe.model) | own_parts(recipe.task) | own_parts(recipe.train)
     if not found:
         return []
     files = " ".join(f"--parts {file}" for file in dict.fromkeys(found.values()))

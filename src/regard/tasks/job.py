@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from regard.data.check import check
 from regard.data.corpus import Corpus
@@ -17,11 +18,10 @@ from regard.learn.pace import positions_a_second
 from regard.learn.processes import Processes
 from regard.learn.run import Budget
 from regard.learn.train import check_end, run
-from regard.model import check_text
 from regard.recipe import Recipe, resolve
 from regard.tasks.complete import complete
-from regard.tasks.setup import Say, Setup, Tokenizers, kept_tokenizers, set_up
-from regard.translator import Translator
+from regard.tasks.objects import open_model
+from regard.tasks.setup import Say, Setup, Tokenizers, kept_parts, parts_with, set_up
 
 
 def silent(line: str) -> None:
@@ -46,7 +46,7 @@ class TrainJob:
     tokenizers: Tokenizers | None = None
     held_out: HeldOut = USUAL
 
-    def train(self, tell: Tell = quiet, say: Say = silent) -> Translator:
+    def train(self, tell: Tell = quiet, say: Say = silent) -> Any:
         """Train; the best model comes back. Many processes that a launcher started do this alike, and train as one."""
         processes = Processes()
         say = say if processes.main else silent
@@ -61,17 +61,17 @@ class TrainJob:
             ready.settings,
             home,
             budget=budget,
-            validate=ready.validator,
+            aims=processes.each(lambda: ready.aims),
             seed=self.seed,
             tell=tell,
         )
         learnt = f"{ready.batches.total} ({ready.batches.epochs:.1f} epochs)"
         say(f"stopped by {outcome.reason} after {outcome.number:,} updates; {learnt}")
-        processes.alone(lambda: complete(home, recipe, corpus, outcome, say))
-        return Translator.load(self.out)
+        processes.alone(lambda: complete(home, recipe, corpus, outcome, ready.parts.goal.finish, say))
+        return open_model(self.out)
 
-    def rehearse(self) -> Tokenizers:
-        """Raise what `train` would raise before its first update; the tokenizers it would have.
+    def rehearse(self) -> Tokenizers | None:
+        """Raise what `train` would raise before its first update; the tokenizers it would have, if any.
 
         What it reads from the cache is there afterwards. In the run folder, nothing is.
         """
@@ -79,7 +79,8 @@ class TrainJob:
         _check(corpus, silent)
         ready = self._ready(recipe, corpus, silent)
         check_end(ready.model, ready.settings, Budget(self.minutes, self.steps), ready.validator)
-        Learner(ready.model, ready.settings, iter(()), bf16=use_bf16(ready.settings.precision))
+        bf16 = use_bf16(ready.settings.precision)
+        Learner(ready.model, ready.settings, iter(()), objectives=ready.aims.objectives, bf16=bf16)
         RunFolder(Path(self.out), self.resume).prepare(0)
         return ready.tokenizers
 
@@ -89,11 +90,10 @@ class TrainJob:
         A few seconds of real updates are timed, in one process or in many that a launcher started. Nothing is written.
         """
         ready = self._ready(*self._opened(Processes()), silent)
-        return positions_a_second(ready.model, ready.batches, ready.settings)
+        return positions_a_second(ready.model, ready.batches, ready.settings, ready.aims.objectives)
 
     def _opened(self, processes: Processes) -> tuple[Recipe, Corpus]:
         recipe = processes.each(lambda: resolve(self.recipe, self.settings))
-        processes.each(lambda: check_text(recipe, self.recipe))
         processes.alone(RunFolder(Path(self.out), self.resume).check)  # before a large corpus is read in vain
         corpus = processes.first(
             lambda: Corpus.open(
@@ -103,14 +103,23 @@ class TrainJob:
                 size=self.size,
                 seed=self.seed,
                 held_out=self.held_out,
+                **_columns(recipe),
             )
         )
         return recipe, corpus
 
     def _ready(self, recipe: Recipe, corpus: Corpus, say: Say) -> Setup:
-        run = RunFolder(Path(self.out), self.resume)
-        kept = Processes().alone(lambda: kept_tokenizers(run)) if self.resume else None
-        return set_up(recipe, corpus, kept or self.tokenizers, self.seed, say)
+        run, task = RunFolder(Path(self.out), self.resume), recipe.task()
+        kept = Processes().alone(lambda: kept_parts(run, task)) if self.resume else None
+        if kept is None and self.tokenizers is not None:
+            kept = parts_with(task, self.tokenizers)
+        return set_up(recipe, corpus, kept, self.seed, say)
+
+
+def _columns(recipe: Recipe) -> dict[str, Any]:
+    """What a corpus has in its columns, where it is not two languages."""
+    reads, wants = (recipe.task.settings[side].name for side in ("source", "target"))
+    return {} if (reads, wants) == ("text", "text") else {"reads": reads, "wants": wants}
 
 
 def _check(corpus: Corpus, say: Say) -> None:

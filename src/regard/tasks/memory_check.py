@@ -14,11 +14,12 @@ from regard.learn.optimise import copies_of
 from regard.learn.settings import TrainSettings, flat_part
 from regard.model import parameters
 from regard.recipe import Recipe
+from regard.task import Spec
 
 BYTES = 4  # of a weight in training
 
 
-def check_memory(recipe: Recipe, source: int, target: int, settings: TrainSettings) -> None:
+def check_memory(recipe: Recipe, source: Spec | int, target: Spec | int, settings: TrainSettings) -> None:
     """Refuse a model whose weights, gradients and moments are more than this machine can hold."""
     try:
         with torch.device("meta"):  # where tensors have shapes and no numbers

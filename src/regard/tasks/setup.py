@@ -1,10 +1,9 @@
-"""What a training needs before its first update: tokenizers, the model, batches, a validator."""
+"""What a training needs before its first update: sides that know their data, the model, batches, a validator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from datasets import Dataset
@@ -14,18 +13,19 @@ from regard.data.batches import Batches
 from regard.data.corpus import Corpus, column
 from regard.data.languages import ANONYMOUS, languages_text
 from regard.data.languages import FILE as LANGUAGES_FILE
-from regard.data.tokenizer import Tokenizer, train_pair
+from regard.data.sides.text import Text, fit_texts
+from regard.data.tokenizer import Tokenizer
 from regard.errors import ModelError, UsageError
 from regard.learn.folder import RunFolder
 from regard.learn.processes import Processes
+from regard.learn.run import Aims
 from regard.learn.settings import TrainSettings
-from regard.model import Model, old_of, parameters
+from regard.model import OURS, Model, old_of, parameters
 from regard.recipe import Recipe
+from regard.task import Side, Task, TaskParts
 from regard.tasks.memory_check import check_memory
 from regard.tasks.validate import Validator
-from regard.translator import SOURCE_FILE, TARGET_FILE
 
-SIDES = ("source", "target")
 Say = Callable[[str], None]
 Tokenizers = tuple[Tokenizer, Tokenizer]  # of source and target
 
@@ -35,93 +35,119 @@ class Setup:
     """All that a training needs for its first update."""
 
     settings: TrainSettings
-    tokenizers: Tokenizers
+    parts: TaskParts
     model: Model
     batches: Batches
     validator: Validator | None
     languages: tuple[str, str] = ANONYMOUS
 
     @property
+    def aims(self) -> Aims:
+        """What is minimised, and what measures the model."""
+        return Aims(self.parts.goal.objectives(self.model), self.validator)
+
+    @property
     def files(self) -> dict[str, str]:
         """What goes into a model folder beside the model."""
-        source, target = self.tokenizers
-        files = {SOURCE_FILE: source.backend.to_str(), TARGET_FILE: target.backend.to_str()}
+        files = self.parts.files()
         if self.languages != ANONYMOUS:
             files[LANGUAGES_FILE] = languages_text(*self.languages)
         return files
 
+    @property
+    def tokenizers(self) -> Tokenizers | None:
+        """Those of both sides, where both are text."""
+        sides = self.parts.source, self.parts.target
+        found = [side.tokenizer for side in sides if isinstance(side, Text)]
+        return (found[0], found[1]) if len(found) == len(sides) else None
 
-def set_up(recipe: Recipe, corpus: Corpus, given: Tokenizers | None, seed: int, say: Say) -> Setup:
-    """Make everything ready, with tokenizers that are given or new ones."""
+
+def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, say: Say) -> Setup:
+    """Make everything ready, with sides that are given or new ones."""
     processes, settings = Processes(), recipe.train()
-    _check_share(recipe, settings)
-    pair = processes.alone(lambda: given or learn_tokenizers(corpus, settings))
-    processes.each(lambda: check_memory(recipe, len(pair[0]), len(pair[1]), settings))
+    task: Task = recipe.task()
+    _check_share(recipe, task)
+    parts = processes.alone(lambda: given or fit_parts(task, corpus))
+    specs = parts.source.spec(), parts.target.spec()
+    processes.each(lambda: check_memory(recipe, *specs, settings))
     torch.manual_seed(seed)
-    model = processes.each(lambda: recipe.build(len(pair[0]), len(pair[1])))
-    say(f"{parameters(model):,} parameters, {len(pair[0]):,} source and {len(pair[1]):,} target pieces")
-    batches = _batches(processes.first(lambda: _training_pairs(corpus, pair, settings, say)), pair, settings, seed)
-    validator = Validator(corpus, *pair) if "val" in corpus.splits else None
-    return Setup(settings, pair, model, batches, validator, (corpus.source, corpus.target))
+    model = processes.each(lambda: recipe.build(*specs))
+    say(f"{parameters(model):,} parameters, {_told(parts)}")
+    rows = processes.first(lambda: _training_rows(corpus, parts, say))
+    batches = Batches(rows, parts.goal, tokens=settings.tokens, seed=seed, examples=parts.examples)
+    validator = Validator(corpus, parts) if "val" in corpus.splits else None
+    languages = (corpus.source, corpus.target) if _is_text(parts) else ANONYMOUS
+    return Setup(settings, parts, model, batches, validator, languages)
 
 
-def _check_share(recipe: Recipe, settings: TrainSettings) -> None:
+def _is_text(parts: TaskParts) -> bool:
+    return isinstance(parts.source, Text) and isinstance(parts.target, Text)
+
+
+def _told(parts: TaskParts) -> str:
+    """How large the sides are, in words."""
+    counted = {"text": "pieces", "label": "classes", "tags": "tags", "image": "channels"}
+    named = (("source", parts.source, parts.task.source), ("target", parts.target, parts.task.target))
+    sizes = [f"{side.spec().size:,} {role} {counted.get(made.name, made.name)}" for role, side, made in named]
+    return " and ".join(each for each in sizes if not each.startswith("0 "))
+
+
+def _check_share(recipe: Recipe, task: Task) -> None:
     """One table of vectors for both sides means nothing where a number is another piece on each side."""
-    if recipe.model.settings["share"] and settings.joint != "yes":
+    if recipe.model.settings.get("share") and task.joint != "yes":
         raise UsageError(
-            f'share = true needs one tokenizer for both sides; found train.joint = "{settings.joint}".',
-            hint='Write train.joint = "yes", or share = false.',
+            f'share = true needs one tokenizer for both sides; found task.joint = "{task.joint}".',
+            hint='Write task.joint = "yes", or share = false.',
         )
 
 
-def learn_tokenizers(corpus: Corpus, settings: TrainSettings) -> Tokenizers:
-    """Those of the training pairs, as the lessons want them."""
-    columns = (column(corpus.split("train"), side) for side in SIDES)
-    joint: bool | Literal["auto"] = "auto" if settings.joint == "auto" else settings.joint == "yes"
-    return train_pair(
-        *columns,
-        joint=joint,
-        kind=settings.pieces,
-        size=settings.vocabulary or "auto",
-        target_size=settings.target_vocabulary or None,
-    )
+def fit_parts(task: Task, corpus: Corpus) -> TaskParts:
+    """The parts of a task, whose sides have learnt from the training rows what they must know."""
+    parts, rows = TaskParts.build(task), corpus.split("train")
+    if isinstance(parts.source, Text) and isinstance(parts.target, Text):
+        lines = column(rows, "source"), column(rows, "target")
+        fit_texts(parts.source, parts.target, lines, task.joint)
+        return parts
+    for name, side in (("source", parts.source), ("target", parts.target)):
+        side.fit(column(rows, name) if name in rows.column_names else ())
+    return parts
 
 
-def _batches(split: Dataset, pair: Tokenizers, settings: TrainSettings, seed: int) -> Batches:
-    longest = settings.longest or None
-    linked = settings.guide != "none"
-    spaced = True if settings.guide == "links" else None  # so people write links; the aligner counts as tokenizers do
-    return Batches(
-        split,
-        *pair,
-        tokens=settings.tokens,
-        seed=seed,
-        longest=longest,
-        sample=settings.sample,
-        linked=linked,
-        spaced=spaced,
-    )
+def parts_with(task: Task, tokenizers: Tokenizers) -> TaskParts:
+    """The parts of a task from text to text, with tokenizers that are given."""
+    parts = TaskParts.build(task)
+    for side, tokenizer in zip((parts.source, parts.target), tokenizers, strict=True):
+        if not isinstance(side, Text):
+            raise UsageError("tokenizers are for text on both sides.", hint="Leave them out.")
+        side.tokenizer = tokenizer
+    return parts
 
 
-def _training_pairs(corpus: Corpus, pair: Tokenizers, settings: TrainSettings, say: Say) -> Dataset:
-    """The training pairs, with the links of a statistical aligner where these are to guide."""
+def _training_rows(corpus: Corpus, parts: TaskParts, say: Say) -> Dataset:
+    """The training rows, with the links of a statistical aligner where these are to guide."""
     split = corpus.split("train")
-    if settings.guide != "reference":
+    if getattr(parts.goal, "guide", "none") != "reference":
         return split
     say("aligning the training pairs with a statistical aligner, to guide the attention (once: the links are kept)")
-    links = training_links(corpus, pair)
+    links = training_links(corpus, _tokenizers(parts.source, parts.target))
     known = split.remove_columns("links") if "links" in split.column_names else split
     return known.add_column("links", links)
 
 
-def kept_tokenizers(run: RunFolder) -> Tokenizers | None:
+def _tokenizers(source: Side, target: Side) -> Tokenizers:
+    if not isinstance(source, Text) or not isinstance(target, Text):
+        raise UsageError("only text on both sides can be aligned.", hint='Write guide = "none" in [task.goal].')
+    return source.tokenizer, target.tokenizer
+
+
+def kept_parts(run: RunFolder, task: Task) -> TaskParts | None:
     """Those of a run that goes on; None where it was killed before it had any to keep, and begins anew."""
     for folder in (run.last, run.best, old_of(run.last), old_of(run.best)):
-        if (folder / SOURCE_FILE).is_file():
-            return Tokenizer.load(folder / SOURCE_FILE), Tokenizer.load(folder / TARGET_FILE)
+        if all((folder / name).is_file() for name in OURS):
+            return TaskParts.load(task, folder)
     if run.state.exists():
         raise ModelError(
-            f"{run.folder} holds the state of a run, but no tokenizers: neither last/ nor best/ is there.",
+            f"{run.folder} holds the state of a run, but no model: neither last/ nor best/ is there.",
             hint="Put one of them back, or begin another run: leave out --resume (in Python resume=False).",
         )
     return None

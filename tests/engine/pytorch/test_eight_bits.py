@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from regard.data.batches import pad
+from regard.data.padding import pad
 from regard.engine.pytorch import eight_bits
 from regard.engine.pytorch.eight_bits import EightBits, in_eight_bits, kernel, restored, rounded, steps
 from regard.errors import ModelError

@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 
 from regard.align.record import Aligner
-from regard.data.batches import pad
+from regard.data.padding import pad
 from regard.data.tokenizer import END, START
 from regard.engine import Ids
 from regard.hooks import Looked, hooked

@@ -25,7 +25,6 @@ from regard.export.request import (
     Exported,
     Say,
     Wish,
-    check_writes_text,
     checked,
     checked_twice,
     keep,
@@ -45,7 +44,6 @@ def export(model: str | Path, out: str | Path, wish: Wish | None = None, say: Sa
     wish, out = wish or Wish(FULL), Path(out)
     _check_wish(wish)
     home, ours = open_model(model)
-    check_writes_text(ours.model)
     lines, real = lines_to_check(ours, wish)
     with fresh_folder(out, source=home, force=wish.force) as fresh:
         keep(home, fresh, (*KEPT, "recipe.toml"))

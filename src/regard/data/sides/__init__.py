@@ -1,0 +1,12 @@
+"""The sides of tasks: how the data of one end is encoded, batched and written back.
+
+text      text as pieces of a tokenizer
+label     one class out of those of the training data
+tags      one class for each word
+image     pictures, as pixels
+nothing   no data at all
+"""
+
+from regard.data.sides import image, label, nothing, tags, text
+
+__all__ = ["image", "label", "nothing", "tags", "text"]

@@ -1,0 +1,68 @@
+"""What a writer's folder gets at the end of a training: where alignments are read, and how much length counts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from regard.align.corpus_links import held_out_links
+from regard.align.heads import choose_heads
+from regard.align.record import FILE as ALIGNER_FILE
+from regard.align.record import Aligner
+from regard.data.corpus import Corpus
+from regard.errors import RegardError
+from regard.evaluate import read_links
+from regard.learn.guide import head_counts
+from regard.tasks.lengths import Lengths, choose_alpha
+from regard.tasks.setup import Say
+from regard.tasks.validate import held_out
+from regard.translator import LENGTHS_FILE, Translator
+
+
+def finish_writing(folder: Path, corpus: Corpus, say: Say) -> dict[str, str]:
+    """The files that name the heads that align and the length penalty, chosen on held-out pairs."""
+    best, files = Translator.load(folder), {}
+    aligner = _chosen_heads(best, corpus, say)
+    if (lengths := _chosen_lengths(best, corpus, say)) is not None:
+        files[LENGTHS_FILE] = json.dumps(lengths.to_json(), indent=2) + "\n"
+    if aligner is not None:
+        files[ALIGNER_FILE] = json.dumps(aligner.to_json(), indent=2, ensure_ascii=False) + "\n"
+    return files
+
+
+def _chosen_lengths(best: Translator, corpus: Corpus, say: Say) -> Lengths | None:
+    """How much the length of outputs counts, chosen on held-out pairs."""
+    if "val" not in corpus.splits:
+        return None
+    rows = held_out(corpus)
+    lengths = choose_alpha(best, list(rows["source"]), list(rows["target"]))
+    if lengths is not None:
+        say(str(lengths))
+    return lengths
+
+
+def _chosen_heads(best: Translator, corpus: Corpus, say: Say) -> Aligner | None:
+    """Where alignments of this model are read, chosen on held-out pairs; None where there is nothing to choose by.
+
+    A model with one head has no choice: it is measured if gold links are there, and spared an aligner's if not.
+    """
+    if "val" not in corpus.splits or not getattr(best.model.predict, "attends", False):
+        return None
+    rows = held_out(corpus)
+    if "links" in rows.column_names:
+        gold, named = read_links(rows["links"], "val"), "gold links of the validation split"
+    elif sum(head_counts(best.model)) > 1:
+        say("choosing the heads that align: no gold links are there, so a statistical aligner makes some")
+        lines, learnt = held_out_links(corpus, (best.source, best.target), len(rows))
+        gold = replace(read_links(lines), spaced=None)
+        named = f"a statistical aligner's links (HMM, learnt from {learnt:,} pairs)"
+    else:
+        return None
+    try:
+        found = choose_heads(best, list(rows["source"]), list(rows["target"]), gold, reference=named).aligner
+    except RegardError as error:
+        say(f"the heads that align were not chosen: {error}")
+        return None
+    say(f"alignments are read from {found}")
+    return found

@@ -1,0 +1,26 @@
+"""What the objects that people use have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from regard.model import Model, load, recipe_of
+from regard.task import TaskParts
+
+
+def batched(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """Rows of like length together, longest first, at most `tokens` padded positions (or one row) at a time."""
+    rows: list[int] = []
+    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
+        if rows and (len(rows) + 1) * lengths[rows[0]] > tokens:
+            yield rows
+            rows = []
+        rows.append(row)
+    if rows:
+        yield rows
+
+
+def load_parts(home: Path) -> tuple[Model, TaskParts]:
+    """The model of a model folder, and the parts of its task."""
+    return load(home), TaskParts.load(recipe_of(home).task(), home)
