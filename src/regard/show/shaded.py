@@ -126,12 +126,12 @@ def percent(share: float) -> str:
 def gaps(words: Sequence[str]) -> list[bool]:
     """Is there a space before each word? Not before the first, nor between letters of scripts written without."""
     return [
-        bool(place) and not (has_unspaced(words[place - 1][-1:]) and has_unspaced(word[:1]))
+        bool(place) and not (_unspaced(words[place - 1][-1:]) and _unspaced(word[:1]))
         for place, word in enumerate(words)
     ]
 
 
-def broken(widths: Sequence[float], before: Sequence[float], room: float) -> list[list[int]]:
+def broken(widths: Sequence[float | int], before: Sequence[float | int], room: float | int) -> list[list[int]]:
     """Words as lines of at most `room`: their numbers, given how wide each is and what stands before it."""
     lines: list[list[int]] = []
     taken = 0.0
@@ -177,3 +177,9 @@ def _direction(word: str) -> bool | None:
     """Is a word written from right to left, by its first letter that says so?"""
     kinds = map(unicodedata.bidirectional, word)
     return next((kind != "L" for kind in kinds if kind in ("L", "R", "AL")), None)
+
+
+def _unspaced(letter: str) -> bool:
+    """Is it a letter, or a full stop, of a script that is written without spaces?"""
+    wide = letter != "" and unicodedata.east_asian_width(letter) in ("W", "F")
+    return has_unspaced(letter) or (wide and unicodedata.category(letter).startswith("P"))

@@ -38,6 +38,7 @@ def plot_shaded(examples: Sequence[Shaded], title: str = "") -> Any:
         text for each in examples for text in (*each.words, *each.classes, each.answer, each.right or "", each.note)
     ]
     figure = new_figure(WIDTH, 1.0)
+    figure.set_layout_engine("none")  # everything has its place already
     axes = figure.add_axes((0, 0, 1, 1))
     axes.axis("off")
     pen = _Pen(axes, families((*texts, title)))
@@ -71,7 +72,7 @@ class _Pen:
         """Inches."""
         if (text, points) not in self.widths:
             figure = self.axes.figure
-            drawn = self.write(0, text, points, **style)
+            drawn = self.write(0.0, text, points, **style)
             box = drawn.get_window_extent()
             drawn.remove()
             self.widths[text, points] = box.width / figure.dpi

@@ -76,11 +76,14 @@ def _lines(shaded: Shaded, shades: Float[np.ndarray, " S"], width: int, colour: 
     for line in broken([cell_len(word) for word in words], spaces, width):
         inner = [(" " * (spaces[place] if place != line[0] else 0), place) for place in line]
         if colour:
-            painted = [space + _painted(words[place], shades[place], shaded.is_open[place]) for space, place in inner]
+            painted = [
+                space + _painted(words[place], float(shades[place]), bool(shaded.is_open[place]))
+                for space, place in inner
+            ]
             lines.append(isolate("".join(painted)))
             continue
         text = "".join(space + words[place] for space, place in inner)
-        blocks = "".join(space + _block(shades[place]) * cell_len(words[place]) for space, place in inner)
+        blocks = "".join(space + _block(float(shades[place])) * cell_len(words[place]) for space, place in inner)
         lines += [isolate(text), f"{TURNED}{blocks}{RELEASE}" if runs_left(text) else blocks.rstrip()]
     return [line for line in lines if line.strip(f" {TURNED}{RELEASE}")]
 
