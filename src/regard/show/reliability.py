@@ -62,7 +62,8 @@ def told(calibration: Calibration) -> str:
 def reliability_html(calibration: Calibration, title: str = "") -> str:
     """A page of its own: a row a bin, how sure and how often right as bars."""
     title = title or "How sure, and how often right"
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("sure", "answers", "mean probability", "", "right", ""))
+    wide = "".join(f'<th scope="colgroup" colspan="2">{name}</th>' for name in ("mean probability", "right"))
+    head = f'<th scope="col">sure</th><th scope="col">answers</th>{wide}'
     rows = []
     for each in calibration.bins:
         if each.count:
