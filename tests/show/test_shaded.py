@@ -13,7 +13,7 @@ from regard.show.answers import one_right_one_wrong, save_shaded
 from regard.show.reading import GREYS
 from regard.show.shaded import Shaded, broken, gaps, is_leftward, seen_order
 from regard.show.shaded_figure import CLOSED, EDGE, WIDTH, plot_shaded
-from regard.show.shaded_page import STEPS, shade_class, shaded_html, shades_css
+from regard.show.shaded_page import STEPS, embed_shaded, shade_class, shaded_html, shades_css
 from regard.show.shaded_text import BAD, GOOD, PALE, PLAIN, shaded_text
 from show.markup import Reader, fingerprint
 
@@ -223,6 +223,16 @@ def test_letters_without_spaces_stay_together():
     text = shaded_html([Shaded(tuple("这部"), np.array([[1.0, 0.0]]), "好")])
     assert "</span><span" in text
     assert "</span> <span" in shaded_html([ONE])
+
+
+def test_a_notebook_shows_it_in_a_frame_that_reaches_nothing():
+    ((frame, _),) = Reader(embed_shaded([HOSTILE, TWO])).of("iframe")
+    assert frame["sandbox"] is None, "nothing is allowed"
+    inside = Reader(frame["srcdoc"])
+    assert len(inside.of("span")) == 3 + 10
+    assert inside.of("h1") == []
+    heights = [int(Reader(embed_shaded([even(count)])).of("iframe")[0][0]["height"]) for count in (7, 101, 4001)]
+    assert heights[0] < heights[1] < heights[2] == 1200
 
 
 def test_every_shade_has_a_rule():

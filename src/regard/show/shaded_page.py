@@ -18,11 +18,14 @@ from regard.show.page import frame_html
 from regard.show.place import fresh_file
 from regard.show.shaded import RIGHT, WRONG, Shaded, gaps, percent
 
+TITLE = "What the model looked at"
 STEPS = 20
+LINE, HEAD, ABREAST, TALLEST = 32, 7, 14, 1200  # pixels of a line, lines above the words, words in one, pixels in all
 # From which share of the colour on the ink is turned, on light and on dark paper: contrast is then never below 4.5.
 DARK_INK, LIGHT_INK = 0.8, 0.55
 STYLE = """
 .texts { align-items: start; }
+.shaded.embedded .title { position: static; clip-path: none; width: auto; height: auto; } /* it is the answer */
 .words { line-height: 2; font-size: 1.02rem; margin: 0.3rem 0 1rem; overflow-wrap: anywhere; }
 .words span { padding: 0.12em 0.14em; margin: 0 -0.06em; border-radius: 4px; box-decoration-break: clone;
   -webkit-box-decoration-break: clone; border: 1px solid transparent; }
@@ -44,10 +47,25 @@ def shaded_html(examples: Sequence[Shaded], title: str = "") -> str:
     """A page of classified texts: each with its answer, the likeliest classes, and its words shaded."""
     if not examples:
         raise UsageError("a page: expected at least one example; found none.")
-    title = title or "What the model looked at"
-    figures = "\n".join(map(example_html, examples))
+    title = title or TITLE
     header = f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n</header>'
-    return frame_html(title, f'{header}\n<main class="figures texts">\n{figures}\n</main>', STYLE + shades_css())
+    return frame_html(title, f"{header}\n{_main(examples)}", STYLE + shades_css())
+
+
+def embed_shaded(examples: Sequence[Shaded]) -> str:
+    """The same inside another page, as a notebook shows it: in a frame that can reach nothing around it."""
+    inner = frame_html(TITLE, _main(examples), STYLE + shades_css(), kind="embedded shaded")
+    lines = sum(HEAD + max(1, len(each.weights)) * (2 + len(each.words) / ABREAST) for each in examples)
+    height = min(TALLEST, round(LINE * (lines + 2)))
+    return (
+        f'<iframe title="{TITLE}" sandbox width="100%" height="{height}" style="border: 0" '
+        f'srcdoc="{escape(inner)}"></iframe>'
+    )
+
+
+def _main(examples: Sequence[Shaded]) -> str:
+    figures = "\n".join(map(example_html, examples))
+    return f'<main class="figures texts">\n{figures}\n</main>'
 
 
 def write_shaded(examples: Sequence[Shaded], path: Path, title: str = "") -> Path:
