@@ -14,9 +14,12 @@ from regard.evaluate import (
     calibration,
     calibration_of,
     confusion,
+    count_accuracy,
     count_ece,
     count_macro_f1,
     draw_lengths,
+    scores_of,
+    values_of,
 )
 
 ANSWERS = ["cat", "cat", "dog", "cow", "dog", "cat", "dog"]
@@ -143,6 +146,15 @@ def test_a_report_of_a_classifier():
     assert body["confusion"] == found.confusion.as_dict()
     assert body["calibration"]["ece"] == found.calibration.ece
     assert body["lengths"][0]["score"]["name"] == "accuracy"
+
+
+def test_the_scores_that_a_task_names():
+    scores = scores_of(["accuracy", "macro_f1", "ece"], ANSWERS, RIGHT, SURE, seed=7)
+    assert scores == (count_accuracy(ANSWERS, RIGHT).score(7), count_macro_f1(ANSWERS, RIGHT).score(7),
+                      count_ece(ANSWERS, RIGHT, SURE).score(7))  # fmt: skip
+    found = Report("c", scores=scores)
+    assert found.by_metric() == dict(zip(("accuracy", "macro_f1", "ece"), scores, strict=True))
+    assert values_of(found.as_dict()) == {name: score.value for name, score in found.by_metric().items()}
 
 
 def test_accuracy_over_length_is_drawn_and_named(tmp_path):

@@ -169,9 +169,9 @@ def test_two_classifiers_are_compared():
     assert found.p < 0.05
     assert found.low < found.value < found.high
     assert compare(good, good, right, "macro_f1").p == 1
-    sure = [0.9] * len(right)
-    error = compare(good, bad, right, "ece", probabilities=(sure, sure))
-    assert error.value == pytest.approx(slow_ece(good, right, sure) - slow_ece(bad, right, sure), abs=1e-5)
+    sure, unsure = [0.9] * len(right), [0.2] * len(right)
+    error = compare(good, bad, right, "ece", probabilities=(sure, unsure))
+    assert error.value == pytest.approx(slow_ece(good, right, sure) - slow_ece(bad, right, unsure), abs=1e-5)
     assert error.value < 0
 
 

@@ -19,7 +19,7 @@ from regard.evaluate.links import (
 from regard.evaluate.metrics import METRICS, Metric
 from regard.evaluate.report import Report
 from regard.evaluate.schema import read_scores, validation_scores, values_of
-from regard.evaluate.scores import Difference, bleu, chrf, compare, exact_match
+from regard.evaluate.scores import Difference, bleu, chrf, compare, exact_match, scores_of
 from regard.evaluate.speed import Stopwatch, Throughput
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "read_gold_file",
     "read_links",
     "read_scores",
+    "scores_of",
     "validation_scores",
     "values_of",
     "words_for_word",

@@ -18,6 +18,7 @@ from regard.evaluate.counts import Reference
 from regard.evaluate.labels import numbered, one_right
 
 WIDTH = 80  # cells of a line
+CELL = 3  # cells that a column takes at least
 LONGEST = 24  # cells of a class name that are shown
 MEAN = "mean of the classes"
 MIXED = 5  # of the confusions, how many are told where the whole table is too wide
@@ -72,11 +73,11 @@ class Confusion:
     def as_text(self, width: int = WIDTH) -> str:
         """Each class with its scores; below, the whole table where it has room, else the most frequent confusions."""
         names = _labels(self.classes)
-        parts = ["\n".join(self._scores(names)), "\n".join(self._table(names))]
-        if max(map(cell_len, parts[1].split("\n"))) > width:
+        table = self._table(names) if CELL * len(names) <= width else []  # of a thousand classes nobody asks for it
+        if not table or max(map(cell_len, table)) > width:
             told = [f"  {_cut(right)} was called {_cut(answer)}: {count:,}" for right, answer, count in self.mixed()]
-            parts[1] = "\n".join(["most often taken for another", *told] if told else ["no class is taken for another"])
-        return "\n\n".join(parts)
+            table = ["most often taken for another", *told] if told else ["no class is taken for another"]
+        return "\n".join([*self._scores(names), "", *table])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values: the classes, and [right class, answered class, how often] by number, where that is not zero."""

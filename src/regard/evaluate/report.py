@@ -14,6 +14,7 @@ from regard.evaluate.counts import Score
 from regard.evaluate.figure import draw_lengths
 from regard.evaluate.lengths import SMALL, Bucket
 from regard.evaluate.links import AlignmentScore
+from regard.evaluate.metrics import METRICS
 from regard.evaluate.schema import FORMAT
 from regard.evaluate.speed import Throughput
 
@@ -60,6 +61,11 @@ class Report:
             rates = ("sentences_per_second", "pieces_per_second")
             body["speed"] = asdict(self.speed) | {rate: getattr(self.speed, rate) for rate in rates}
         return body
+
+    def by_metric(self) -> dict[str, Score]:
+        """The scores by the names of their metrics."""
+        names = {each.label: each.name for each in METRICS.values()}
+        return {names.get(score.name, score.name): score for score in self.scores}
 
     def as_json(self) -> str:
         """The report for machines: one JSON object."""

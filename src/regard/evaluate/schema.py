@@ -21,10 +21,10 @@ FORMAT = "regard-scores-1"
 
 
 def validation_scores(
-    values: Mapping[str, float],
+    values: Mapping[str, float | int],
     number: int,
     *,
-    seconds: float | None = None,
+    seconds: float | int | None = None,
     metric: str | None = None,
     title: str = "validation",
 ) -> dict[str, Any]:

@@ -51,6 +51,18 @@ def exact_match(
     return count_exact(outputs, references, lower=lower).score(seed)
 
 
+def scores_of(
+    metrics: Sequence[str],
+    answers: Sequence[str],
+    references: Sequence[Reference],
+    probabilities: Sequence[float] | None = None,
+    *,
+    seed: int = SEED,
+) -> tuple[Score, ...]:
+    """The scores of answers by several metrics of the table, as a task names them."""
+    return tuple(counting(name, probabilities)(answers, references).score(seed) for name in metrics)
+
+
 @dataclass(frozen=True)
 class Difference:
     """How far the score of the first of two systems lies above that of the second, and whether chance would do as well.
