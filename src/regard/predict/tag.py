@@ -28,7 +28,7 @@ class Tag(nn.Module):
         self.dropout, self.attends = dropout, attend is not None
         self.attend = None if attend is None else attend(memory.keys, memory.keys, memory.values)
         if self.attend is None:
-            no_gates(memory, "tags without an [attend] table")
+            no_gates(memory, "a tagger without an [attend] table")
         self.score = nn.Linear(memory.values + (0 if self.attend is None else self.attend.width), size)
 
     def forward(self, memory: Memory) -> Tagged:
