@@ -11,7 +11,7 @@ from regard.hooks import sides
 from regard.masks import from_lengths
 from regard.registry import maker
 from regard.types import Padded
-from small import GATED, model, overrides, pictures, words
+from small import ATTENDING, GATED, batch, model, overrides, pictures, words
 
 ENCODERS = {
     "encode": maker("encode", "recurrent", hidden=6, cell="lstm", direction="both"),
@@ -74,6 +74,24 @@ def test_a_model_learns_its_gates_and_looks_through_them():
     (found.sum() + extra(-found)).backward()
     assert all(each.grad.any() for each in built.encode.auxiliary.parameters() if each.grad.dim() > 1)
     assert built.encode.judge.weight.grad.any()
+
+
+@pytest.mark.parametrize("decoder", ATTENDING)
+def test_every_decoder_looks_through_the_gates(decoder):
+    changes = [*overrides("encode", "gated", predict=decoder), "attend.score=additive"]
+    built, pairs = model(changes), batch()
+    built.encode.judge.bias.data.fill_(0.0)
+    is_open = (built.read(pairs.source).gates > 0) & pairs.source.mask
+    assert is_open.any() and not is_open.all()
+    for looked in built.teach(pairs).looked:
+        assert torch.equal(looked.gates > 0, is_open)
+        assert not looked.weights.masked_select(~is_open.unsqueeze(1)).any()
+
+
+def test_a_decoder_that_does_not_use_the_gates_says_so():
+    built = model([*overrides("encode", "gated"), "attend.choice=soft"])
+    with pytest.raises(UsageError, match="the memory comes with gates"):
+        built.teach(batch())
 
 
 def test_images_are_judged_cell_by_cell():
