@@ -95,8 +95,8 @@ def test_several_queries_look_each_with_its_own_eyes():
 
 
 def test_the_last_state_of_both_directions_has_read_everything():
-    """Forwards at the last word, backwards at the first."""
-    built, source = model([*LABEL, *ARMS["last, both ways"]], target=5), words(31, (7, 5, 2))
+    """Forwards at the last word, backwards at the first, in the top layer."""
+    built, source = model([*LABEL, *ARMS["last, both ways"], "encode.layers=2"], target=5), words(31, (7, 5, 2))
     values = built.read(source).values
     ends = torch.stack([torch.cat((values[row, last, :4], values[row, 0, 4:])) for row, last in enumerate((6, 4, 1))])
     assert torch.allclose(built.label(source).logits, built.predict.score(ends), atol=1e-6)
