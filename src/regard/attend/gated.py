@@ -62,7 +62,8 @@ class Gated(Choice):
         anneal: updates over which the temperature falls, in a straight line; 0 leaves it as it is.
         price: weight in the loss of the share of open gates.
         warmup: updates before the price begins to rise, to be whole when the temperature has fallen.
-        straight_through: draw 0 or 1, with the gradient of the gate between them.
+        straight_through: draw 0 or 1, with the gradient of the gate between them. Weights are shares, so gates
+            between 0 and 1 can shrink all together to save the price, and then are all closed in use; these cannot.
     """
 
     updates: Tensor
