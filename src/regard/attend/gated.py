@@ -52,9 +52,9 @@ class Gated(Choice):
     """softmax over the keys whose gate is open; an auxiliary network opens and closes them.
 
     Settings:
-        gates: who judges the "keys": a small network of the choice's own, or the "memory", which then comes with
-            gates (the encoder 'gated').
-        hidden: the width of the network that judges a key.
+        gates: where they come from: a small network judges the "keys", or the "memory" brings them (of the encoder
+            'gated').
+        hidden: the width of the network that judges a key; means nothing for gates of the memory, as encode.
         encode: an encoder that reads the keys in order before they are judged; without it each key is judged by
             itself.
         temperature: of the draw, at the start of training; lower is nearer to 0 or 1 and noisier.
