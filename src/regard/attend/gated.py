@@ -54,7 +54,7 @@ class Gated(Choice):
     Settings:
         gates: where they come from: a small network judges the "keys", or the "memory" brings them (of the encoder
             'gated').
-        hidden: the width of the network that judges a key; means nothing for gates of the memory, as encode.
+        hidden: the width of the network that judges a key; gates of the memory need none.
         encode: an encoder that reads the keys in order before they are judged; without it each key is judged by
             itself.
         temperature: of the draw, at the start of training; lower is nearer to 0 or 1 and noisier.
