@@ -11,10 +11,12 @@ from regard.types import Batch, Grid, Padded
 
 RECIPE = Path(__file__).parent / "small.toml"
 SOURCE, TARGET = 31, 37  # sizes of the vocabularies
-DECODERS = [name for name in names("predict") if name != "label"]
+DECODERS = [name for name, cls in names("predict").items() if hasattr(cls, "teach")]
 ATTENDING = [name for name in DECODERS if name != "plain"]
 TEXT_ENCODERS = [name for name, cls in names("encode").items() if not getattr(cls, "sees_images", False)]
 IMAGE_ENCODERS = [name for name, cls in names("encode").items() if getattr(cls, "sees_images", False)]
+# An attention through the gates that come with a memory.
+GATED = ["attend.choice.part=gated", "attend.choice.gates=memory"]
 
 
 def words(size, lengths, width=None):
@@ -63,11 +65,11 @@ def fitting(kind, name, predict="luong"):
     found = [] if kind == "predict" else [f"predict.part={decoder}"]
     if decoder == "transformer":
         found += ["predict.feed=13", "predict.layers=2", "predict.self_attend.heads=2"]
-    elif decoder != "label":
+    elif decoder in DECODERS:
         found += ["predict.hidden=8"]
-    if decoder not in ("label", "transformer") and kind != "bridge":
+    if decoder in DECODERS and decoder != "transformer" and kind != "bridge":
         found += ["predict.bridge=project"]
-    if decoder != "label":
+    if decoder in DECODERS:
         found += ["predict.embed.width=8"]
     if decoder == "plain":
         found += ["attend=none"]
@@ -75,6 +77,7 @@ def fitting(kind, name, predict="luong"):
         found += {
             "recurrent": ["encode.hidden=8"],
             "transformer": ["encode.feed=13", "encode.attend.heads=2"],
+            "gated": ["encode.encode.hidden=8", "encode.auxiliary_encode.hidden=4", *GATED],
             "grid": ["embed.part=pixels", "encode.hidden=8", "encode.layers=2"],
         }.get(name, [])
     if (kind, name) == ("embed", "pixels"):

@@ -61,7 +61,7 @@ def test_the_parts_that_drop_are_known():
         "embed": ["tokens"],
         "encode": ["convolve", "recurrent", "transformer"],
         "attend": ["attention"],
-        "predict": ["bahdanau", "google", "label", "luong", "plain", "transformer", "tutorial"],
+        "predict": ["bahdanau", "google", "label", "luong", "plain", "tag", "transformer", "tutorial"],
     }
 
 
@@ -71,7 +71,10 @@ def test_in_training_and_only_there(kind, name, dropped):
     built, pairs = model([*overrides(kind, name), *layers]), batch()
     shares(built, 0.0)
     shares(owner(built, kind), SHARE)
-    run = (lambda: built.label(pairs.source)) if name == "label" else lambda: built.teach(pairs)
+
+    def run():
+        return built.teach(pairs) if hasattr(built.predict, "teach") else built.predict(built.read(pairs.source))
+
     run()
     assert not dropped, "in use nothing may be dropped"
     built.train()
@@ -217,13 +220,21 @@ def test_googles_decoder_drops_what_a_layer_reads_from_below_and_no_context(resi
     assert len(dropped) == 3
 
 
-@pytest.mark.parametrize("pool", ["attend", "mean", "max", "summary"])
+@pytest.mark.parametrize("pool", ["attend", "mean", "max", "last", "summary"])
 def test_a_label_drops_before_its_linear_layer(pool, dropped):
     settings = [*overrides("predict", "label"), f"predict.pool={pool}", f"predict.dropout={SHARE}"]
     built = model(settings if pool == "attend" else [*settings, "attend=none"])
     used = built.label(batch().source).logits.shape
     found = built.train().label(batch().source).logits
     assert torch.allclose(found, built.predict.score.bias.expand(used))
+    assert len(dropped) == 1
+
+
+@pytest.mark.parametrize("changes", [[], ["attend=none"]])
+def test_tags_drop_before_their_linear_layer(changes, dropped):
+    built, source = model([*overrides("predict", "tag"), f"predict.dropout={SHARE}", *changes]), batch().source
+    found = built.train().predict(built.read(source)).logits
+    assert torch.allclose(found, built.predict.score.bias.expand(found.shape))
     assert len(dropped) == 1
 
 

@@ -186,7 +186,8 @@ class Memory(Reorderable):
     """What an encoder hands on: keys and values to attend to, and what a decoder may start from.
 
     `summary` is one vector for the whole source; `final` holds the last state of each recurrent layer, bottom
-    first; `grid` is the (height, width) of the positions where the source was an image.
+    first; `grid` is the (height, width) of the positions where the source was an image; `gates`, where the encoder
+    has an opinion of which positions are worth a look, are the log odds that each is open.
     """
 
     keys: Float[Tensor, "B S K"]
@@ -195,6 +196,7 @@ class Memory(Reorderable):
     summary: Float[Tensor, "B Z"]
     final: tuple[Recurrent, ...] = ()
     grid: tuple[int, int] | None = None
+    gates: Float[Tensor, "B S"] | None = None
 
     def concatenate(self, *others: Memory) -> Memory:
         """The rows of all, as wide as the widest."""
@@ -204,18 +206,23 @@ class Memory(Reorderable):
     def _filled(self, width: int) -> Memory:
         spare = width - self.mask.shape[1]
         keys, values = (F.pad(rows, (0, 0, 0, spare)) for rows in (self.keys, self.values))
-        return replace(self, keys=keys, values=values, mask=F.pad(self.mask, (0, spare)))
+        gates = None if self.gates is None else F.pad(self.gates, (0, spare))
+        return replace(self, keys=keys, values=values, mask=F.pad(self.mask, (0, spare)), gates=gates)
 
 
 @dataclass(frozen=True)
 class Widths:
-    """The widths of an encoder's memory, known before anything runs, from which a decoder is built."""
+    """The widths of an encoder's memory, known before anything runs, from which a decoder is built.
+
+    `cells` says whether its last states are an LSTM's, `gates` whether it comes with gates.
+    """
 
     keys: int
     values: int
     summary: int
     final: tuple[int, ...] = ()
     cells: bool = False
+    gates: bool = False
 
 
 @dataclass(frozen=True)
@@ -274,12 +281,14 @@ class Attended:
     """What attention gives: the context, and the weights it looked with.
 
     The weights are made when someone asks for them: a fused kernel never has them in memory, and a local
-    scope has only its window. `mix` is there where they are at hand: it mixes other values with them.
+    scope has only its window. `mix` is there where they are at hand: it mixes other values with them. `gates`, of a
+    choice that has some, say which keys were open: 1 or 0 in use, and anything between while training.
     """
 
     context: Float[Tensor, "*B Q E"]
     look: Callable[[], Tensor] = field(repr=False)
     mix: Callable[[Float[Tensor, "*B K F"]], Float[Tensor, "*B Q F"]] | None = field(default=None, repr=False)
+    gates: Tensor | None = field(default=None, repr=False)  # B K, or B H K
 
     def through(self, linear: Callable[[Tensor], Tensor]) -> Float[Tensor, "*B Q F"]:
         """What a linear layer makes of the context."""
@@ -312,8 +321,10 @@ class Attends(Protocol):
 
     width: int
 
-    def prepare(self, keys: Tensor, values: Tensor, mask: Tensor | None = None, start: int = 0) -> Prepared:
-        """Do once what every query will need of the keys."""
+    def prepare(
+        self, keys: Tensor, values: Tensor, mask: Tensor | None = None, start: int = 0, gates: Tensor | None = None
+    ) -> Prepared:
+        """Do once what every query will need of the keys. `gates` are the memory's, where it has some."""
 
     def __call__(
         self, query: Tensor, prepared: Prepared, *, start: int | None = None, real: Tensor | None = None
@@ -393,7 +404,7 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Tagged:
-    """A class for each position of the source: their scores, and what was looked at to find them."""
+    """A tag for every position of the source: the score of each, and what was looked at to find them."""
 
     logits: Float[Tensor, "B S N"]
     looked: tuple[Attended, ...] = ()

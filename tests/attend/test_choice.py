@@ -146,7 +146,7 @@ def test_expected_steps_take_the_soft_weights():
 
 def test_gates_are_zero_or_one_and_open_as_often_as_they_should():
     logits = torch.log(torch.tensor([0.25, 0.75]) / torch.tensor([0.75, 0.25])).repeat(8000, 1).requires_grad_()
-    gates = draw_gates(logits, 0.5)
+    gates = draw_gates(logits, 0.5, straight_through=True)
     assert set(gates.detach().unique().tolist()) == {0.0, 1.0}
     assert torch.allclose(gates.mean(0), torch.tensor([0.25, 0.75]), atol=0.02)
     gates.sum().backward()
@@ -217,30 +217,6 @@ def test_a_window_whose_weights_are_all_zero_is_renormalised_to_zeros(choice):
     looked.context.sum().backward()
     learnt = (query, keys, values, *attend.parameters())
     assert all(each.grad is None or torch.isfinite(each.grad).all() for each in learnt)
-
-
-def test_the_price_is_on_the_share_of_open_gates_among_real_keys():
-    gated = Gated(4, price=2.0)
-    gated.judge[-1].weight.data.zero_()
-    gated.judge[-1].bias.data.fill_(0.0)
-    with sides() as extra:
-        gated.prepare(torch.randn(2, 7, 4), torch.arange(7) < torch.tensor([7, 3])[:, None])
-    assert extra(torch.zeros(2)).item() == pytest.approx(2.0 * 0.5)
-
-
-def test_the_price_by_hand():
-    """Gates open with a chance of 0.8 and 0.5, a third key that is padding: 3 times 0.65, whatever was drawn."""
-    gated = Gated(1, price=3.0)
-    gated.judge = torch.nn.Linear(1, 1, bias=False)
-    gated.judge.weight.data.fill_(1.0)
-    keys = torch.log(torch.tensor([[[4.0], [1.0], [9.0]]]))
-    with sides() as extra:
-        for _ in range(2):  # of two looks each tells its own
-            gated.prepare(keys, torch.tensor([[True, True, False]]))
-    assert extra(torch.zeros(1)).item() == pytest.approx(2 * 3.0 * 0.65, rel=1e-5)
-    with sides() as extra:
-        gated.eval().prepare(keys, torch.tensor([[True, True, False]]))
-    assert extra(torch.zeros(1)).item() == 0, "in use nothing is paid"
 
 
 def test_gates_may_read_the_keys_in_order():

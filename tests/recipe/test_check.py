@@ -34,7 +34,7 @@ def problems(*asked):
 # fmt: off
 MISTAKES = {
     "misspelt part": ('[encode]\npart = "recurent"', 3, "encode.part",
-        "no encode is called 'recurent'; there are convolve, grid, recurrent, transformer",
+        f"no encode is called 'recurent'; there are {', '.join(names('encode'))}.",
         "Did you mean 'recurrent'?"),
     "misspelt part as text": ('attend.score = "aditive"', 2, "attend.score.part",
         "no score is called 'aditive'", "Did you mean 'additive'?"),

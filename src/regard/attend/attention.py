@@ -167,14 +167,25 @@ class Attention(nn.Module):
         values: Float[Tensor, "*B K E"],
         mask: Bool[Tensor, "*#B K"] | Bool[Tensor, "*#B Q K"] | None = None,
         start: int = 0,
+        gates: Float[Tensor, "*#B K"] | None = None,
     ) -> Prepared:
-        """Do once what every query will need of the keys; `start` is the position of the first of them."""
+        """Do once what every query will need of the keys; `start` is the position of the first of them.
+
+        `gates` are the log odds that each key is open, where the memory came with them.
+        """
         if mask is None:
             mask = torch.ones(keys.shape[:-1], dtype=torch.bool, device=keys.device)
         if mask.dim() < keys.dim():
             mask = mask.unsqueeze(-2)
-        gates = None if self.choice.soft else self.choice.prepare(keys, mask.any(-2))
-        return Prepared(self.score.prepare(keys, start), _as_multiplied(values), mask, gates)
+        found = self._gates(keys, mask.any(-2), gates)
+        return Prepared(self.score.prepare(keys, start), _as_multiplied(values), mask, found)
+
+    def _gates(self, keys: Tensor, mask: Tensor, logits: Tensor | None) -> Tensor | None:
+        if self.choice.takes_gates != (logits is not None):
+            raise _gates_misfit(logits is not None)
+        if logits is not None:
+            return self.choice.draw(logits, mask).expand(keys.shape[:-1])
+        return None if self.choice.soft else self.choice.prepare(keys, mask)
 
     def forward(self, query: Queries, prepared: Prepared, *, start: int | None = None, real: Real = None) -> Attended:
         """Look. `start` is the position of the first query; `real` marks the queries that are not padding."""
@@ -200,7 +211,7 @@ class Attention(nn.Module):
         if view.index is None:
             weights = self.choice(self.score(query, prepared.keys), view.allowed, _rows(prepared.gates), real)
             kept = self._drop(weights)
-            return Attended(kept @ prepared.values, lambda: weights, lambda values: kept @ values)
+            return Attended(kept @ prepared.values, lambda: weights, lambda values: kept @ values, prepared.gates)
         return self._windowed(query, prepared, view, view.index, real)
 
     def _windowed(self, query: Queries, prepared: Prepared, view: View, index: Tensor, real: Real) -> Attended:
@@ -216,7 +227,7 @@ class Attention(nn.Module):
             weights = masks.normalise(weights)
         context = (self._drop(weights).unsqueeze(-2) @ values).squeeze(-2)
         count = prepared.keys.shape[-2]
-        return Attended(context, lambda: spread(weights, index, count))
+        return Attended(context, lambda: spread(weights, index, count), gates=prepared.gates)
 
     def fused(self, query: Queries, prepared: Prepared, start: int | None = None) -> Attended:
         """PyTorch's fused kernel; the weights are computed only if someone asks for them."""
@@ -251,6 +262,18 @@ def _as_multiplied(values: Tensor) -> Tensor:
     """In the precision that products are made in: under autocast every look would bring them into it anew."""
     kind = values.device.type
     return values.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else values
+
+
+def _gates_misfit(given: bool) -> UsageError:
+    if given:
+        return UsageError(
+            "the memory comes with gates, and the choice of this attention does not use them.",
+            hint='Write choice = { part = "gated", gates = "memory" } in [attend], or take another part in [encode].',
+        )
+    return UsageError(
+        'gates = "memory" needs a memory that comes with gates, and this one has none.',
+        hint='Write part = "gated" in [encode], or gates = "keys" in the choice.',
+    )
 
 
 def _rows(gates: Tensor | None) -> Tensor | None:

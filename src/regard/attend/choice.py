@@ -19,16 +19,22 @@ class Choice(nn.Module):
 
     `soft` says that the weights are a plain softmax, so that a fused kernel can do it; `sequential` that a key
     is judged by its neighbours too, so that the past cannot be prepared without the future; `convex` that the
-    weights of a query sum to one, so that the context lies among the values.
+    weights of a query sum to one, so that the context lies among the values; `takes_gates` that the gates come with
+    the memory, and not from the keys.
     """
 
     soft = False
     sequential = False
     convex = True
+    takes_gates = False
 
     def prepare(self, keys: Float[Tensor, "*B K D"], mask: Bool[Tensor, "*#B K"]) -> Float[Tensor, "*B K"] | None:
         """What the choice wants to know of the keys, once per sentence; most want nothing."""
         return None
+
+    def draw(self, logits: Float[Tensor, "*B K"], mask: Bool[Tensor, "*#B K"]) -> Float[Tensor, "*B K"]:
+        """The gates of a memory that comes with their log odds, once per sentence."""
+        raise TypeError(f"{type(self).__name__} has no gates")
 
     def forward(
         self, scores: Scores, allowed: Allowed, gates: Gates = None, real: Bool[Tensor, "*#B Q"] | None = None

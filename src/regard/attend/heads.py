@@ -66,15 +66,18 @@ class Heads(nn.Module):
         values: Float[Tensor, "B K E"],
         mask: Bool[Tensor, "B K"] | Bool[Tensor, "B Q K"] | None = None,
         start: int = 0,
+        gates: Float[Tensor, "B K"] | None = None,
     ) -> Prepared:
-        """Project keys and values for every head, once."""
+        """Project keys and values for every head, once. A memory's gates are drawn once, for all heads."""
         for_heads = None
         if mask is not None:
             for_heads = (mask if mask.dim() == 3 else mask.unsqueeze(1)).unsqueeze(1)
         split = [self._split(self.of_key(keys)), self._split(self.of_value(values))]
         if not torch.is_grad_enabled():  # every step of a search asks them, and would bring them together anew
             split = [each.contiguous() for each in split]
-        return self.attend.prepare(*split, for_heads, start)
+        if gates is None:
+            return self.attend.prepare(*split, for_heads, start)
+        return self.attend.prepare(*split, for_heads, start, gates.unsqueeze(1))
 
     def forward(
         self,
@@ -87,7 +90,8 @@ class Heads(nn.Module):
         """Look with every head and join what they bring; the weights keep an axis for heads (B H Q K)."""
         asked = self._split(self.of_query(query))
         seen = self.attend(asked, prepared, start=start, real=None if real is None else real.unsqueeze(1))
-        return Attended(self.join(seen.context.transpose(1, 2).flatten(2)), lambda: seen.weights)
+        joined = self.join(seen.context.transpose(1, 2).flatten(2))
+        return Attended(joined, lambda: seen.weights, gates=seen.gates)
 
 
 def _divisor(width: int, near: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, refused, stacked
+from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, no_gates, refused, stacked
 from regard.registry import Maker, maker, part
 from regard.types import Count, Share, Widths
 
@@ -43,6 +43,7 @@ class Plain(RecurrentDecoder):
     ) -> None:
         super().__init__()
         refused(attend, "the decoder 'plain'")
+        no_gates(memory, "the decoder 'plain'")
         self.embed, self.dropout, self.attend = embed(size), dropout, None
         self.cells = stacked(cell, (self.embed.width,), hidden, layers)
         self.bridge = first_state(bridge, memory, self.cells)

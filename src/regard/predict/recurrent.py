@@ -26,6 +26,7 @@ from regard.types import (
     Memory,
     Modules,
     Padded,
+    Prepared,
     Recurrent,
     State,
     Stepped,
@@ -91,7 +92,7 @@ class RecurrentDecoder(nn.Module):
         """The state before the first word; keys are projected here, once."""
         kept = None
         if self.attend is not None:
-            kept = share_memory([self.attend.prepare(memory.keys, memory.values, memory.mask)], self.attend)
+            kept = share_memory([prepare(self.attend, memory)], self.attend)
         return self.begin(memory, RecurrentState(0, self.bridge(memory), kept))
 
     def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
@@ -145,8 +146,17 @@ class RecurrentDecoder(nn.Module):
 def _join(steps: Sequence[Attended]) -> Attended:
     """Single looks, one after the other, as one look with many queries."""
     return Attended(
-        torch.cat([one.context for one in steps], -2), lambda: torch.cat([one.weights for one in steps], -2)
+        torch.cat([one.context for one in steps], -2),
+        lambda: torch.cat([one.weights for one in steps], -2),
+        gates=steps[0].gates,
     )
+
+
+def prepare(attend: Attends, memory: Memory) -> Prepared:
+    """A memory made ready for an attention; its gates go with it where it has some."""
+    if memory.gates is None:
+        return attend.prepare(memory.keys, memory.values, memory.mask)
+    return attend.prepare(memory.keys, memory.values, memory.mask, gates=memory.gates)
 
 
 def required(attend: Maker | None, wiring: str) -> Maker:
@@ -165,6 +175,15 @@ def refused(attend: Maker | None, what: str) -> None:
         raise UsageError(
             f"{what} does not attend, and the recipe has an [attend] table.",
             hint="Take the [attend] table out, or choose another part in [predict].",
+        )
+
+
+def no_gates(memory: Widths, what: str) -> None:
+    """Say so where a memory's gates come to something that does not look: they would never be learnt."""
+    if memory.gates:
+        raise UsageError(
+            f"{what} does not attend, and the encoder makes gates, through which only an attention looks.",
+            hint="Take another part than 'gated' in [encode], or choose another part in [predict].",
         )
 
 

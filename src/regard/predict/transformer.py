@@ -19,7 +19,7 @@ from regard.errors import UsageError
 from regard.fast import static_cache
 from regard.fast.kv_cache import TransformerState
 from regard.fast.shared_memory import minds, share_memory
-from regard.predict.recurrent import required
+from regard.predict.recurrent import prepare, required
 from regard.predict.words import stepped, taught
 from regard.registry import Maker, maker, part
 from regard.sublayers import FeedForward, Norm, Residual
@@ -149,7 +149,7 @@ class TransformerDecoder(nn.Module):
 
     def _start(self, memory: Memory) -> TransformerState:
         looks = [layer.attend for layer in self.layers]
-        prepared = (attend.prepare(memory.keys, memory.values, memory.mask) for attend in looks)
+        prepared = (prepare(attend, memory) for attend in looks)
         return TransformerState(0, share_memory(prepared, *looks))
 
     def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
