@@ -13,8 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from regard.cli import app
-from regard.compare import Outcome, Plan, read_arms, read_result
-from regard.compare.arms import Arm
+from regard.compare import Arm, ArmResult, Measures, Outcome, Pairs, Plan, Trial, read_arms, read_result
 from regard.compare.plan import PLAN_FILE
 from regard.compare.results import _valid
 from regard.compare.tables import length_table, main_table, markdown
@@ -144,7 +143,7 @@ def test_a_failed_arm_is_told_and_the_others_finish(report):
 def test_the_report_holds_what_was_measured(report):
     out, _, _ = report
     arm = read_arms(ARMS[:1])[0]
-    result = read_result(Outcome(arm, out / "arms" / arm.folder))
+    result = read_result(Outcome(Trial(arm), out / "arms" / arm.folder))
     scores = json.loads((out / "arms" / arm.folder / "scores.json").read_text())
     assert result.scores["BLEU"].value == scores["scores"][0]["value"]
     assert result.updates == 3
@@ -152,10 +151,13 @@ def test_the_report_holds_what_was_measured(report):
     from regard.model import load
 
     assert result.parameters == sum(each.numel() for each in load(result.model).parameters())
-    table = main_table([result, replace(result)], list(result.outputs))
+    other = replace(arm, label="other")
+    twice = [ArmResult(arm, (result,)), ArmResult(other, (replace(result, trial=Trial(other)),))]
+    measures = Measures(twice, Pairs(result.outputs, result.outputs))
+    table = main_table(measures)
     assert table[1][1:2] == table[2][1:2]
     assert table[2][2].startswith("+0.0"), "an arm does not differ from itself"
-    assert length_table([result, result])[1][-1] == "+0.0"
+    assert length_table(measures)[1][-1] == "+0.0"
     assert markdown([["a|b"], ["c"]]) == "| a\\|b |\n| --- |\n| c |"
 
 

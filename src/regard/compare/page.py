@@ -75,8 +75,8 @@ def _label(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell that may be broken before an interval and before a p, and nowhere else."""
-    parts = re.split(r" (?=\[|\(|p =)", text)
+    """A cell that may be broken before a deviation, an interval and a p, and nowhere else."""
+    parts = re.split(r" (?=\[|\(|p =|±)", text)
     return f"<td>{' '.join(f'<span>{escape(part)}</span>' for part in parts)}</td>"
 
 
@@ -106,6 +106,14 @@ def sentences_html(sentences: Sequence[tuple[str, str, Mapping[str, Translation]
     return [SWITCHES, *told] if count else told
 
 
+def answers_html(sentences: Sequence[tuple[str, str, Mapping[str, str]]]) -> list[str]:
+    """Sentences, each with its reference and what each arm, by its label, answered."""
+    return [
+        f"<h3>Sentence {number}</h3>\n{_listed(source, reference, found)}"
+        for number, (source, reference, found) in enumerate(sentences, 1)
+    ]
+
+
 def _wide(markup: str, name: str) -> str:
     """What scrolls by itself where it is wider than the page, by keys too."""
     return f'<div class="wide" role="region" aria-label="{escape(name)}" tabindex="0">{markup}</div>'
@@ -113,10 +121,15 @@ def _wide(markup: str, name: str) -> str:
 
 def _written(source: str, reference: str, found: Mapping[str, Translation]) -> str:
     """All that was written, one below the other."""
+    blind = [label for label, each in found.items() if each.record is None]
+    return _listed(source, reference, {label: each.text for label, each in found.items()}, blind)
+
+
+def _listed(source: str, reference: str, found: Mapping[str, str], blind: Sequence[str] = ()) -> str:
+    """Texts below one another, each after its name; it is said of the `blind` that they do not attend."""
+    note = ' <span class="quiet">It does not attend.</span>'
     lines = [("source", escape(source)), ("reference", escape(reference))]
-    for label, each in found.items():
-        blind = "" if each.record else ' <span class="quiet">It does not attend.</span>'
-        lines.append((label, escape(each.text) + blind))
+    lines += [(label, escape(text) + (note if label in blind else "")) for label, text in found.items()]
     entries = "".join(f'<dt dir="auto">{escape(name)}</dt><dd dir="auto">{told}</dd>' for name, told in lines)
     return f'<dl class="written">{entries}</dl>'
 
