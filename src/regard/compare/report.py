@@ -59,8 +59,8 @@ def write_report(plan: Plan, outcomes: Sequence[Outcome], measures: Measures, ex
     commands = "\n".join(_commands(plan, outcomes))
     sections.append(section_html("Commands", text_html(commands, "Commands")))
     title = _title(plan, measures)
-    text = [f"# {title}", *(f"{name}:\n\n{markdown(table)}" for name, table in tables.items()), *notes]
-    text += [f"{label} failed:\n\n{indent(why, '    ')}" for label, why in failed.items()]
+    text = [f"# {title}", *(f"## {name}\n\n{markdown(table)}" for name, table in tables.items()), *notes]
+    text += [f"## {label} failed\n\n{indent(why, '    ')}" for label, why in failed.items()]
     _write(out / NUMBERS, json.dumps(_numbers(plan, measures, failed), ensure_ascii=False, indent=2) + "\n")
     _write(out / TEXT, "\n\n".join([*text, indent(commands, "    ")]) + "\n")
     _write(out / PAGE, report_html(title, sections))

@@ -69,7 +69,7 @@ def length_table(measures: Measures) -> Table:
     """The score by source length: a row a bucket, a column an arm, and the first arm's lead where there are two."""
     arms = measures.arms
     two = len(arms) == 2
-    rows = [["words", "sentences", *(arm.arm.label for arm in arms), *(["difference"] if two else [])]]
+    rows = [["words", "sentences", *(arm.arm.label for arm in arms), *(["lead of the first"] if two else [])]]
     found = [measures.buckets(number) for number in range(len(arms))]
     for place, bucket in enumerate(found[0]):
         metric = metric_called(bucket.score.name)
@@ -110,7 +110,7 @@ def told_difference(metric: Metric, found: Difference | None) -> str:
         return value
     shown = value, signed(metric, found.low), signed(metric, found.high)
     if set(shown) == {signed(metric, 0.0)}:
-        return f"{value} (none that is seen)"
+        return f"{value} (rounded to none)"
     return f"{value} [{shown[1]}, {shown[2]}], p = {found.p:.3f}"
 
 
@@ -147,5 +147,5 @@ def _minutes(result: Result) -> float | None:
     return None if result.seconds is None else result.seconds / 60
 
 
-def _told(value: float | None, form: str) -> str:
+def _told(value: int | float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
