@@ -120,7 +120,9 @@ def test_curves_of_seeds_are_read_at_the_times_that_all_have():
     assert minutes.tolist() == [2.0, 3.0]
     assert values.tolist() == [[20.0, 30.0], [40.0, 50.0]]
     assert curve_of(ArmResult(one.trial.arm, (one, two)), "chrf") is None
-    late = replace(two, curve=((600.0, {"bleu": 7.0}),))
+    single = ArmResult(one.trial.arm, (one,))
+    assert curve_of(single, "bleu")[0].tolist() == [1.0, 3.0], "of one seed as it was validated"
+    late = replace(two, curve=((600.0, {"bleu": 7.0}),))  # one had ended before another was first validated
     assert len(curve_of(ArmResult(one.trial.arm, (one, late)), "bleu")[0]) == 1
 
 

@@ -13,8 +13,7 @@ from regard.cli import complete
 from regard.cli.options import Alpha, AnyLanguage, Data, From, Settings, TestSize, To, ValidationSize
 
 if TYPE_CHECKING:
-    from regard.compare import Pairs
-    from regard.compare.arms import Arm
+    from regard.compare import Arm, Pairs, Plan
     from regard.data.corpus import Corpus
     from regard.data.held_out import HeldOut
 
@@ -57,20 +56,10 @@ def compare(
     Example: regard compare rnnsearch seq2seq "dot: luong attend.score=dot" --data multi30k --from de --to en
     --minutes 10 --seeds 3 --out reports/first
     """
-    from regard.compare import (
-        Measures,
-        Plan,
-        draw_examples,
-        keep_pairs,
-        read_arms,
-        read_results,
-        run_trials,
-        trials_of,
-        write_report,
-    )
+    from regard.compare import Plan, read_arms
     from regard.data.corpus import Corpus
     from regard.data.held_out import read_held_out
-    from regard.errors import TrainingError, UsageError
+    from regard.errors import UsageError
 
     read = read_arms(arms, setting or ())
     if minutes is None and steps is None and not all(arm.finished for arm in read):
@@ -83,18 +72,25 @@ def compare(
     same = (data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam, alpha, any_language)
     plan = Plan(*same, *held_out.fitting(corpus.cut), seeds)
     plan.keep(out)
-    pairs, trials = _pairs(corpus, split), trials_of(plan, read)
+    _run(plan, read, _pairs(corpus, split), out, jobs)
+
+
+def _run(plan: Plan, arms: Sequence[Arm], pairs: Pairs, out: Path, jobs: int) -> None:
+    """Run what is still to be done, and write the report of all that did not fail."""
+    from regard.compare import Measures, draw_examples, keep_pairs, read_results, run_trials, trials_of, write_report
+    from regard.errors import TrainingError
+
+    trials = trials_of(plan, arms)
     if pairs.gold:
         keep_pairs(pairs.sources, pairs.references, out)
     outcomes = run_trials(plan, trials, out, jobs=jobs or min(len(trials), os.cpu_count() or 1), tell=_told)
     results = read_results(outcomes)
-    examples = draw_examples(results, pairs, plan)
-    page = write_report(plan, outcomes, Measures(results, pairs), examples, out)
+    page = write_report(plan, outcomes, Measures(results, pairs), draw_examples(results, pairs, plan), out)
     typer.echo((out / "report.md").read_text(encoding="utf-8"))
     typer.echo(f"The report is {page}.", err=True)
     failed = [each.trial.label for each in outcomes if each.error]
     if failed:
-        what = "arms" if len(trials) == len(read) else "trainings"
+        what = "arms" if len(trials) == len(arms) else "trainings"
         raise TrainingError(f"{len(failed)} of {len(trials)} {what} failed: {'; '.join(failed)}; the report says why.")
 
 

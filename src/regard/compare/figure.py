@@ -1,7 +1,7 @@
 """Learning curves: what each arm's validations measured, over the minutes of its training.
 
 Of several seeds the mean is drawn, and a band from the lowest to the highest. Seeds are not validated at the same
-second, so each curve is read between its validations, at the times of all of them, as far as all seeds have come.
+second, so each curve is read between its validations, at the times of the first seed's, as far as all seeds have come.
 """
 
 from __future__ import annotations
@@ -63,10 +63,7 @@ def curve_of(arm: ArmResult, metric: str) -> tuple[Float[np.ndarray, " T"], Floa
     if not all(len(times) for times, _ in curves):
         return None
     first, last = max(times[0] for times, _ in curves), min(times[-1] for times, _ in curves)
-    grid = np.unique(np.concatenate([times for times, _ in curves]))
-    grid = grid[(grid >= first) & (grid <= last)]
-    if not len(grid):  # seeds of which one ended before another was first validated
-        grid = np.array([last])
+    grid = np.unique(np.clip(curves[0][0], first, max(first, last)))
     return grid, np.stack([np.interp(grid, times, values) for times, values in curves])
 
 

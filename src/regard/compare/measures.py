@@ -8,9 +8,10 @@ drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from regard.evaluate import METRICS, Bucket, Counted, Gold, Metric
 from regard.evaluate.lengths import count_words
 
 MEASURED = ("aer", "perplexity")  # what is no score of outputs: an attribute of a result by the metric's name
+Made = TypeVar("Made")
 SAME = 1e-9  # how near an alignment error that was counted again must come
 
 
@@ -38,8 +40,7 @@ class Measures:
     def __init__(self, arms: Sequence[ArmResult], pairs: Pairs) -> None:
         self.arms, self.pairs = arms, pairs
         self.metrics = list(metrics_of(arms))
-        self._counted: dict[tuple[str, int], list[Counted] | None] = {}
-        self._samples: dict[tuple[str, int], Sample | None] = {}
+        self._kept: dict[tuple[str, str, int], Any] = {}
 
     @property
     def main(self) -> Metric:
@@ -49,26 +50,41 @@ class Measures:
     def estimate(self, metric: Metric, number: int) -> Estimate | None:
         """Mean, deviation and interval of an arm, by its number; nothing where it was not measured."""
         sample = self.sample(metric, number)
-        return None if sample is None else estimate(sample)
+        return None if sample is None else self._once("estimate", metric.name, number, lambda: estimate(sample))
 
     def difference(self, metric: Metric, number: int) -> Difference | None:
         """What an arm has more than the first; nothing of the first itself, or where either was not measured."""
         ours, theirs = self.sample(metric, number), self.sample(metric, 0)
-        return None if number == 0 or ours is None or theirs is None else difference(ours, theirs)
+        if number == 0 or ours is None or theirs is None:
+            return None
+        return self._once("difference", metric.name, number, lambda: difference(ours, theirs))
 
     def sample(self, metric: Metric, number: int) -> Sample | None:
         """An arm's value for each seed, and for each draw of sentences if it is made of counts."""
-        key = metric.name, number
-        if key not in self._samples:
-            self._samples[key] = self._sampled(metric, number)
-        return self._samples[key]
+        return self._once("sample", metric.name, number, lambda: self._sampled(metric, self.arms[number], number))
+
+    def counted(self, metric: Metric, number: int) -> list[Counted] | None:
+        """What the metric counts in each test sentence, for each seed of an arm; nothing where it does not count."""
+        return self._once("counts", metric.name, number, lambda: self._counts(metric, self.arms[number].trials))
 
     def buckets(self, number: int) -> tuple[Bucket, ...]:
         """The arm's scores by source length: means over its seeds, with the interval of seeds and sentences."""
-        arm = self.arms[number]
-        if len(arm.trials) == 1:
-            return arm.first.lengths
-        return tuple(self._bucket(number, place, bucket) for place, bucket in enumerate(arm.first.lengths))
+        first = self.arms[number].first.lengths
+        if len(self.arms[number].trials) == 1:
+            return first
+
+        def made() -> tuple[Bucket, ...]:
+            return tuple(self._bucket(number, place, bucket) for place, bucket in enumerate(first))
+
+        return self._once("buckets", "", number, made)
+
+    def _once(self, what: str, metric: str, number: int, make: Callable[[], Made]) -> Made:
+        """What was made before, or is made now: drawing takes seconds, and several tables ask for the same."""
+        key = what, metric, number
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Made = self._kept[key]
+        return found
 
     def _bucket(self, number: int, place: int, bucket: Bucket) -> Bucket:
         arm = self.arms[number]
@@ -85,21 +101,13 @@ class Measures:
     def _lengths(self) -> np.ndarray:
         return np.array([count_words(source) for source in self.pairs.sources])
 
-    def _sampled(self, metric: Metric, number: int) -> Sample | None:
-        arm = self.arms[number]
+    def _sampled(self, metric: Metric, arm: ArmResult, number: int) -> Sample | None:
         values = [value_of(metric, each) for each in arm.trials]
         present = tuple(value for value in values if value is not None)
         if len(present) < len(values):
             return None
         counted = self.counted(metric, number)
         return Sample(_names(arm), present, None if counted is None else _drawn(counted))
-
-    def counted(self, metric: Metric, number: int) -> list[Counted] | None:
-        """What the metric counts in each test sentence, for each seed of an arm; nothing where it does not count."""
-        key = metric.name, number
-        if key not in self._counted:
-            self._counted[key] = self._counts(metric, self.arms[number].trials)
-        return self._counted[key]
 
     def _counts(self, metric: Metric, trials: Sequence[Result]) -> list[Counted] | None:
         if metric.name == "aer":

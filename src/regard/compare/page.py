@@ -19,6 +19,7 @@ from regard.show.page import SWITCHES, figures_html, frame_html
 from regard.translator import Translation
 
 LEVEL = 4  # of the figures' headings: the page is h1, its sections h2, a sentence h3
+NAMES = ("metric",)  # columns that hold names, not numbers
 KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
 STYLE = """
 h2 { font-size: 1.25rem; font-weight: 600; margin: 2.4rem 0 0.8rem; }
@@ -27,6 +28,7 @@ h3 { font-size: 1.1rem; font-weight: 600; margin: 2rem 0 0.6rem; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid var(--rule); padding: 0.3rem 0.4rem; text-align: end; vertical-align: baseline; }
 thead th { vertical-align: bottom; }
+th.name, td.name { text-align: start; }
 td span { white-space: nowrap; }
 tr > :first-child { position: sticky; left: 0; background: var(--paper); padding-left: 0; text-align: start; }
 tbody th { font-weight: 400; min-width: 8rem; overflow-wrap: anywhere; }
@@ -60,11 +62,15 @@ def section_html(heading: str, *parts: str) -> str:
 
 
 def table_html(table: Table, name: str) -> str:
-    """A table; `name` is for those who do not see where it stands."""
+    """A table; `name` is for those who do not see where it stands. Columns of names run as text does."""
     head, *rows = table
-    top = "".join(f'<th scope="col" dir="auto">{_label(cell)}</th>' for cell in head)
+    kinds = [' class="name"' if title in NAMES else "" for title in head]
+    top = "".join(
+        f'<th scope="col" dir="auto"{kind}>{_label(cell)}</th>' for cell, kind in zip(head, kinds, strict=True)
+    )
     body = "".join(
-        f'<tr><th scope="row" dir="auto">{_label(first)}</th>{"".join(map(_cell, rest))}</tr>' for first, *rest in rows
+        f'<tr><th scope="row" dir="auto">{_label(first)}</th>{"".join(map(_cell, rest, kinds[1:]))}</tr>'
+        for first, *rest in rows
     )
     return _wide(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>", name)
 
@@ -74,10 +80,10 @@ def _label(text: str) -> str:
     return re.sub(r"([=./_-])", r"\1<wbr>", escape(text))
 
 
-def _cell(text: str) -> str:
+def _cell(text: str, kind: str) -> str:
     """A cell that may be broken before a deviation, an interval and a p, and nowhere else."""
     parts = re.split(r" (?=\[|\(|p =|±)", text)
-    return f"<td>{' '.join(f'<span>{escape(part)}</span>' for part in parts)}</td>"
+    return f"<td{kind}>{' '.join(f'<span>{escape(part)}</span>' for part in parts)}</td>"
 
 
 def pictures_html(pictures: Mapping[str, Path]) -> str:
