@@ -43,8 +43,9 @@ if words[0] == "train":
 elif words[0] == "evaluate":
     seed = 3 + ("seed-4" in words[1]) + 2 * ("seed-5" in words[1])
     Path(option("--outputs")).write_text("a b\\n" * seed + "c\\n" * (7 - seed))
-    score = dict(name="exact match", value=100 * seed / 7, signature="s", low=0.0, high=100.0)
-    print(json.dumps(dict(title="t", scores=[score], alignment=dict(aer=0.5))))
+    scores = [dict(name="exact match", value=100 * seed / 7, signature="s", low=0.0, high=100.0, new=[])]
+    scores.append(dict(name="kappa", value=0.25))
+    print(json.dumps(dict(format="regard-scores-1", title="t", scores=scores, alignment=dict(aer=0.5), confusion=[])))
 else:
     print("0-0\\n" * 7, end="")
 """
@@ -87,6 +88,8 @@ def test_whole_seeds_first_and_a_failed_one_alone(pretended):
     results = read_results(done)
     assert [[each.trial.seed for each in arm.trials] for arm in results] == [[3, 5], [3, 4, 5]]
     assert results[0].first.parameters == 15
+    assert results[0].first.scores["kappa"].high == 0.25, "what an older or newer report has less or more is no matter"
+    assert results[0].first.lengths == () and results[0].first.sentences_per_second is None
     found = Measures(results, Pairs(["x"] * 7, ["a b"] * 7))
     apart = found.difference(found.main, 1)
     assert found.main.label == "exact match"

@@ -72,7 +72,8 @@ def _title(plan: Plan, measures: Measures) -> str:
         f"{plan.minutes:g} minutes" if plan.minutes is not None else f"{plan.steps:,} updates" if plan.steps else ""
     )
     languages = f" {plan.source}-{plan.target}" if plan.source and plan.target else ""
-    seeds = f", {plan.seeds} seeds" if plan.seeds > 1 else ""
+    trained = any(not arm.arm.finished for arm in measures.arms)
+    seeds = f", {plan.seeds} seeds" if trained and plan.seeds > 1 else ""
     return f"{Path(plan.data).name}{languages}" + (f", {budget} each" if budget else "") + seeds
 
 

@@ -84,7 +84,7 @@ def read_result(outcome: Outcome) -> Result:
         trial=trial,
         model=model,
         parameters=_parameters(model),
-        scores={each["name"]: Score(**each) for each in found["scores"]},
+        scores={each["name"]: _score(each) for each in found["scores"]},
         lengths=tuple(_bucket(each) for each in found.get("lengths", ())),
         aer=found["alignment"]["aer"] if "alignment" in found else None,
         sentences_per_second=found.get("speed", {}).get("sentences_per_second"),
@@ -106,7 +106,13 @@ def _model(folder: Path) -> Path:
 
 
 def _bucket(found: dict[str, Any]) -> Bucket:
-    return Bucket(found["low"], found["high"], found["count"], Score(**found["score"]))
+    return Bucket(found["low"], found["high"], found["count"], _score(found["score"]))
+
+
+def _score(found: dict[str, Any]) -> Score:
+    """A score as `regard evaluate` writes it; of one without an interval both ends are the value itself."""
+    value = found["value"]
+    return Score(found["name"], value, found.get("signature", ""), found.get("low", value), found.get("high", value))
 
 
 def _parameters(model: Path) -> int:
