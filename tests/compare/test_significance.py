@@ -33,6 +33,15 @@ def test_mean_and_deviation_by_hand():
     assert found.low < 11.0 and found.high > 18.0, "three seeds know little: Student's t"
 
 
+@pytest.mark.parametrize(("count", "quantile"), [(5, 2.776), (7, 2.447)])
+def test_the_interval_of_seeds_alone_is_students(count, quantile):
+    """Mean ± t s / sqrt(R), t of R - 1 degrees of freedom, nearly: seeds are drawn, and not a normal distribution."""
+    values = tuple(np.random.default_rng(count).normal(31, 3, count).tolist())
+    found = estimate(Sample(tuple(map(str, range(count))), values))
+    half = quantile * found.deviation / count**0.5
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.04)
+
+
 def test_one_seed_is_what_evaluate_and_its_paired_test_say():
     ours, theirs = answers(17, 3), answers(29, 5)
     found, expected = estimate(sample([ours])), exact_match(ours, REFERENCES)

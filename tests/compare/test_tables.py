@@ -161,3 +161,21 @@ def test_a_report_of_seeds(tmp_path):
     assert second["differences"]["BLEU"]["agree"] is False and second["differences"]["BLEU"]["value"] == 0.0
     assert [each["seed"] for each in second["trials"]] == [0, 1, 2]
     assert np.isfinite(second["scores"]["chrF2"]["low"])
+
+
+def test_a_bucket_draws_its_own_sentences():
+    """All short sources are answered rightly and all long ones wrongly, by both seeds: no draw moves either bucket."""
+    outputs = ["bad", "bad", "bad", "bad"]
+    trials = [scored(Trial(Arm("a", "luong"), seed, seed, alone=False), outputs) for seed in (0, 1)]
+    short, long = (replace(trials[0].lengths[place].score, value=value) for place, value in ((0, 100.0), (1, 0.0)))
+    lengths = tuple(replace(each, score=score) for each, score in zip(trials[0].lengths, (short, long), strict=True))
+    arm = ArmResult(trials[0].trial.arm, tuple(replace(each, lengths=lengths) for each in trials))
+    found = Measures([arm], Pairs(SOURCES, LABELS)).buckets(0)
+    assert [(each.score.low, each.score.high) for each in found] == [(100.0, 100.0), (0.0, 0.0)]
+
+
+def test_a_single_sentence_is_no_choice():
+    """Every draw would repeat it, and the interval say that other sentences do not matter."""
+    made = scored(Trial(Arm("a", "luong"), 0, 0), LABELS[:1])
+    found = Measures([ArmResult(made.trial.arm, (made,))], Pairs(SOURCES[:1], LABELS[:1]))
+    assert found.estimate(found.main, 0).low is None
