@@ -100,7 +100,7 @@ def test_the_table_of_many_arms_is_not_cut(visit, tmp_path):
     found = [attending(OTHER, ANSWER, seed=seed) for seed in range(7)]
     tab = visit(report(tmp_path, labels, [(OTHER, found)]), viewport={"width": 1200, "height": 800})
     widths = tab.locator(".wide:has(table)").evaluate_all("all => all.map(e => [e.scrollWidth, e.clientWidth])")
-    assert len(widths) == 2
+    assert len(widths) == 3
     assert all(inside <= outside for inside, outside in widths)
 
 

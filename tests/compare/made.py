@@ -6,9 +6,9 @@ import torch
 
 from regard.align.alignment import END
 from regard.align.record import Aligner, Layer, Record, Side
-from regard.compare import Outcome, Plan, Result, write_report
-from regard.compare.arms import Arm
-from regard.compare.report import Example
+from regard.compare import Arm, ArmResult, Measures, Outcome, Pairs, Plan, Result, Section, Trial, write_report
+from regard.compare.examples import WRITTEN
+from regard.compare.page import sentences_html
 from regard.evaluate import Bucket, Score
 from regard.translator import Translation
 
@@ -36,17 +36,27 @@ def blind(target):
     return Translation(" ".join(target), -1.0, -1.0, tuple(target), None)
 
 
-def result(label):
-    """An arm with scores."""
+def result(label, seed=0, *, seeds=1):
+    """A trial of an arm, with scores."""
     scores = {name: Score(name, 31.0, "nrefs:1", 29.0, 37.0) for name in ("BLEU", "chrF2", "exact match")}
     lengths = (Bucket(1, 7, 101, scores["BLEU"]), Bucket(8, 13, 103, scores["BLEU"]))
-    curve = ((60.0, {"bleu": 11.0}), (120.0, {"bleu": 31.0}))
-    return Result(Arm(label, "luong"), Path(label), 1009, scores, lengths, None, 7.0, ("a b c d e",), curve=curve)
+    curve = ((60.0, {"bleu": 11.0 + seed}), (120.0, {"bleu": 31.0 + 2 * seed}))
+    trial = Trial(Arm(label, "luong"), seed, seed, alone=seeds == 1)
+    return Result(trial, Path(label), 1009, scores, lengths, None, 7.0, ("a b c d e", "f g h"), curve=curve)
 
 
-def report(out, arms, sentences):
+def arm_result(label, seeds=1):
+    """An arm with all its trials."""
+    trials = tuple(result(label, seed, seeds=seeds) for seed in range(seeds))
+    return ArmResult(trials[0].trial.arm, trials)
+
+
+def report(out, arms, sentences, seeds=1):
     """Write a report: labels, and for each sentence its source words and what each arm found, in their order."""
-    results = [result(label) for label in arms]
-    outcomes = [Outcome(each.arm, out / "arms" / each.arm.folder) for each in results]
-    examples = [Example(" ".join(source), "the reference .", tuple(found)) for source, found in sentences]
-    return write_report(Plan("copy", steps=3), outcomes, results, ["a b c d e"], examples, out)
+    results = [arm_result(label, seeds) for label in arms]
+    outcomes = [Outcome(each.trial, each.trial.folder(out)) for arm in results for each in arm.trials]
+    shown = [(" ".join(source), "the reference .", dict(zip(arms, found, strict=True))) for source, found in sentences]
+    pairs = Pairs(["a b c d e", "f g h i j k l m"], ["a b c d e", "f g h"])
+    section = Section(WRITTEN, sentences_html(shown))
+    plan = Plan("copy", steps=3, seeds=seeds)
+    return write_report(plan, outcomes, Measures(results, pairs), section, out)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from regard.cli import app
-from regard.compare import Outcome, Plan, read_arms, read_result
-from regard.compare.arms import Arm
+from regard.compare import Arm, ArmResult, Measures, Outcome, Pairs, Plan, Trial, read_arms, read_result
 from regard.compare.plan import PLAN_FILE
 from regard.compare.results import _valid
 from regard.compare.tables import length_table, main_table, markdown
@@ -83,6 +83,34 @@ def test_mistakes_are_told_before_any_training():
         read_arms(["mine: "])
 
 
+def test_several_finished_models_are_one_arm(tmp_path):
+    one, two, three = finished(tmp_path, "a", "b", "c")
+    mine, other = read_arms([f"mine: {one} {two}", three])
+    assert mine == Arm("mine", one, finished=True, others=(two,))
+    assert mine.models == (one, two)
+    assert other.models == (three,)
+    with pytest.raises(UsageError, match="needs a label"):
+        read_arms([f"{one} {two}"])
+    with pytest.raises(UsageError, match="no model folder"):
+        read_arms([f"mine: {one} {tmp_path / 'nothing'}"])
+    with pytest.raises(UsageError, match="two arms are called"):
+        read_arms([f"mine: {one} {two}", f"yours: {two}"])
+
+
+def test_arms_of_different_tasks_are_refused(tmp_path):
+    other = tmp_path / "other.toml"
+    other.write_text('extends = "luong"\n[about]\ntask = "summarise"\n')
+    assert read_arms([str(other)])[0].task == "summarise"
+    with pytest.raises(
+        UsageError, match="expected arms of one task; 'luong' is for translate, 'short' is for summarise"
+    ):
+        read_arms(["luong", f"short: {other}"])
+    one, two = finished(tmp_path, "a", "b")
+    Path(two, "best", "recipe.toml").write_text(other.read_text())
+    with pytest.raises(UsageError, match="'mine': expected models of one task"):
+        read_arms([f"mine: {one} {two}"])
+
+
 def test_arms_that_write_no_text_are_refused(tmp_path):
     save(resolve("classify").build(31, 3), tmp_path / "run" / "best")
     for arm in ("classify", str(tmp_path / "run"), str(tmp_path / "run" / "best")):
@@ -104,6 +132,12 @@ def test_other_conditions_are_refused(tmp_path):
     Plan("copy", steps=3, settings=("encode.layers=1",)).keep(tmp_path)
     with pytest.raises(UsageError, match="steps: was 3, is 5"):
         Plan("copy", steps=5, settings=("encode.layers=1",)).keep(tmp_path)
+
+
+def test_more_seeds_are_no_other_condition(tmp_path):
+    Plan("copy", steps=3).keep(tmp_path)
+    Plan("copy", steps=3, seeds=3).keep(tmp_path)
+    assert json.loads((tmp_path / PLAN_FILE).read_text())["seeds"] == 3
 
 
 def test_a_plan_from_before_an_option_was_there_has_its_default(tmp_path):
@@ -144,7 +178,7 @@ def test_a_failed_arm_is_told_and_the_others_finish(report):
 def test_the_report_holds_what_was_measured(report):
     out, _, _ = report
     arm = read_arms(ARMS[:1])[0]
-    result = read_result(Outcome(arm, out / "arms" / arm.folder))
+    result = read_result(Outcome(Trial(arm), out / "arms" / arm.folder))
     scores = json.loads((out / "arms" / arm.folder / "scores.json").read_text())
     assert result.scores["BLEU"].value == scores["scores"][0]["value"]
     assert result.updates == 3
@@ -152,10 +186,13 @@ def test_the_report_holds_what_was_measured(report):
     from regard.model import load
 
     assert result.parameters == sum(each.numel() for each in load(result.model).parameters())
-    table = main_table([result, replace(result)], list(result.outputs))
+    other = replace(arm, label="other")
+    twice = [ArmResult(arm, (result,)), ArmResult(other, (replace(result, trial=Trial(other)),))]
+    measures = Measures(twice, Pairs(result.outputs, result.outputs))
+    table = main_table(measures)
     assert table[1][1:2] == table[2][1:2]
     assert table[2][2].startswith("+0.0"), "an arm does not differ from itself"
-    assert length_table([result, result])[1][-1] == "+0.0"
+    assert length_table(measures)[1][-1] == "+0.0"
     assert markdown([["a|b"], ["c"]]) == "| a\\|b |\n| --- |\n| c |"
 
 
@@ -181,6 +218,32 @@ def test_a_rerun_goes_on_where_it_stopped(report):
     again = CliRunner().invoke(app, [*words[:3], *words[4:]])  # without the blind arm
     assert again.exit_code == 0, again.output
     assert (out / "arms" / "rnnsearch" / "scores.json").stat().st_mtime_ns == kept
+
+
+def test_an_old_comparison_goes_on_with_more_seeds(report, tmp_path):
+    """A folder from before there were seeds: what it holds is the first seed, and only the second is trained."""
+    old, words, _ = report
+    out = tmp_path / "report"
+    shutil.copytree(old, out)
+    plan = json.loads((out / PLAN_FILE).read_text())
+    del plan["seeds"]
+    (out / PLAN_FILE).write_text(json.dumps(plan))
+    for name in ("links.txt", "seed-1"):
+        assert (out / "arms" / "rnnsearch" / name).exists() == (name == "links.txt")
+    (out / "arms" / "rnnsearch" / "links.txt").unlink()  # nor did it keep links
+    kept = (out / "arms" / "rnnsearch" / "scores.json").stat().st_mtime_ns
+    words = [*words[:2], *words[4:], "--seeds", "2"]
+    words[words.index(str(old))] = str(out)
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "rnnsearch, seed 0: done before\n" in done.stderr
+    assert "rnnsearch, seed 1: done\n" in done.stderr
+    assert (out / "arms" / "rnnsearch" / "scores.json").stat().st_mtime_ns == kept
+    (arm,) = json.loads((out / "report.json").read_text())["arms"]
+    assert [each["seed"] for each in arm["trials"]] == [0, 1]
+    assert arm["scores"]["AER"]["low"] < arm["scores"]["AER"]["value"] < arm["scores"]["AER"]["high"]
+    logs = [(out / "arms" / "rnnsearch" / name / "run" / "log.jsonl").read_text() for name in (".", "seed-1")]
+    assert logs[0] != logs[1], "another seed, another training"
 
 
 def test_a_finished_model_is_an_arm(report, tmp_path):

@@ -13,18 +13,16 @@ from regard.cli import complete
 from regard.cli.options import Alpha, AnyLanguage, Data, From, Settings, TestSize, To, ValidationSize
 
 if TYPE_CHECKING:
-    from regard.compare import Plan, Result
-    from regard.compare.arms import Arm
-    from regard.compare.report import Example
+    from regard.compare import Arm, Pairs, Plan
     from regard.data.corpus import Corpus
     from regard.data.held_out import HeldOut
 
-SHOWN = 3  # test sentences that the report shows as each arm saw them
 Arms = Annotated[
     list[str],
     typer.Argument(
         metavar="RECIPE...",
-        help='Recipes or finished models. With settings and a label: "dot: luong attend.score=dot".',
+        help='Recipes or finished models. With settings and a label: "dot: luong attend.score=dot". Finished models of '
+        'several seeds as one: "mine: runs/a runs/b runs/c".',
         autocompletion=complete.recipes,
     ),
 ]
@@ -42,7 +40,8 @@ def compare(
     any_language: AnyLanguage = False,
     minutes: Annotated[float | None, typer.Option(help="How long each trains, by the clock.")] = None,
     steps: Annotated[int | None, typer.Option(help="How many updates each makes.")] = None,
-    seed: Annotated[int, typer.Option(help="The same for all.")] = 0,
+    seed: Annotated[int, typer.Option(help="The same for all; with --seeds the first.")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="How often each is trained: with this seed, the next ...")] = 1,
     size: Annotated[int | None, typer.Option(min=1, help="How many pairs a built-in corpus shall draw.")] = None,
     split: Annotated[str, typer.Option(help="What they are scored on.")] = "test",
     beam: Annotated[int, typer.Option(min=1, help="How many outputs are followed at once.")] = 5,
@@ -55,12 +54,12 @@ def compare(
     """Train recipes on the same data with the same budget, and report them side by side.
 
     Example: regard compare rnnsearch seq2seq "dot: luong attend.score=dot" --data multi30k --from de --to en
-    --minutes 10 --out reports/first
+    --minutes 10 --seeds 3 --out reports/first
     """
-    from regard.compare import Plan, read_arms, read_result, run_arms, write_report
+    from regard.compare import Plan, read_arms
     from regard.data.corpus import Corpus
     from regard.data.held_out import read_held_out
-    from regard.errors import TrainingError, UsageError
+    from regard.errors import UsageError
 
     read = read_arms(arms, setting or ())
     if minutes is None and steps is None and not all(arm.finished for arm in read):
@@ -71,17 +70,38 @@ def compare(
     corpus = Corpus.open(data, source=source, target=target, held_out=held_out)
     corpus.split(split)
     same = (data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam, alpha, any_language)
-    plan = Plan(*same, *held_out.fitting(corpus.cut))
+    plan = Plan(*same, *held_out.fitting(corpus.cut), seeds)
     plan.keep(out)
-    outcomes = run_arms(plan, read, out, jobs=jobs or min(len(read), os.cpu_count() or 1), tell=_told)
-    results = [read_result(each) for each in outcomes if not each.error]
-    references = list(corpus.split(split)["target"])
-    page = write_report(plan, outcomes, results, references, _examples(results, corpus, plan), out)
+    _run(plan, read, _pairs(corpus, split), out, jobs)
+
+
+def _run(plan: Plan, arms: Sequence[Arm], pairs: Pairs, out: Path, jobs: int) -> None:
+    """Run what is still to be done, and write the report of all that did not fail."""
+    from regard.compare import Measures, draw_examples, keep_pairs, read_results, run_trials, trials_of, write_report
+    from regard.errors import TrainingError
+
+    trials = trials_of(plan, arms)
+    if pairs.gold:
+        keep_pairs(pairs.sources, pairs.references, out)
+    outcomes = run_trials(plan, trials, out, jobs=jobs or min(len(trials), os.cpu_count() or 1), tell=_told)
+    results = read_results(outcomes)
+    page = write_report(plan, outcomes, Measures(results, pairs), draw_examples(results, pairs, plan), out)
     typer.echo((out / "report.md").read_text(encoding="utf-8"))
     typer.echo(f"The report is {page}.", err=True)
-    failed = [each.arm.label for each in outcomes if each.error]
+    failed = [each.trial.label for each in outcomes if each.error]
     if failed:
-        raise TrainingError(f"{len(failed)} of {len(read)} arms failed: {', '.join(failed)}; the report says why.")
+        what = "arms" if len(trials) == len(arms) else "trainings"
+        raise TrainingError(f"{len(failed)} of {len(trials)} {what} failed: {'; '.join(failed)}; the report says why.")
+
+
+def _pairs(corpus: Corpus, split: str) -> Pairs:
+    """What the arms are scored on, with the gold links of the corpus."""
+    from regard.compare import Pairs
+    from regard.evaluate import read_links
+
+    rows = corpus.split(split)
+    gold = read_links(list(rows["links"])) if "links" in rows.column_names else None
+    return Pairs(list(rows["source"]), list(rows["target"]), gold)
 
 
 def _languages(arms: Sequence[Arm], source: str | None, target: str | None) -> tuple[str | None, str | None]:
@@ -89,9 +109,8 @@ def _languages(arms: Sequence[Arm], source: str | None, target: str | None) -> t
     from regard.data.languages import asked_of
     from regard.engine.home import model_home
 
-    for arm in arms:
-        if arm.finished:
-            source, target = asked_of(model_home(arm.recipe), source, target)
+    for model in (model for arm in arms for model in arm.models):
+        source, target = asked_of(model_home(model), source, target)
     return source, target
 
 
@@ -100,7 +119,7 @@ def _recorded(arms: Sequence[Arm]) -> HeldOut:
     from regard.data.held_out import USUAL, recorded
     from regard.engine.home import model_home
 
-    return next(filter(None, (recorded(model_home(arm.recipe)) for arm in arms if arm.finished)), USUAL)
+    return next(filter(None, (recorded(model_home(model)) for arm in arms for model in arm.models)), USUAL)
 
 
 def _told(label: str, line: str) -> None:
@@ -108,27 +127,3 @@ def _told(label: str, line: str) -> None:
     words = line.strip()
     if words.startswith(("step", "done", "failed", "stopped", "regard:")):
         typer.echo(f"{label}: {words}", err=True)
-
-
-def _examples(results: list[Result], corpus: Corpus, plan: Plan) -> list[Example]:
-    """A short, a middling and a longer sentence as each arm translates them."""
-    from regard.compare.report import Example
-    from regard.search import Options
-    from regard.translator import Translator
-
-    rows = corpus.split(plan.split)
-    lines, references = list(rows["source"]), list(rows["target"])
-    order = sorted((row for row in range(len(lines)) if lines[row].strip()), key=lambda row: len(lines[row]))
-    chosen = list(dict.fromkeys(order[len(order) * share // 6] for share in (1, 3, 5)))[:SHOWN] if order else []
-    found = [
-        [
-            best[0]
-            for best in Translator.load(each.model).search(
-                [lines[row] for row in chosen], Options(beam=plan.beam, alpha=plan.alpha)
-            )
-        ]
-        for each in results
-    ]
-    return [
-        Example(lines[row], references[row], tuple(each[number] for each in found)) for number, row in enumerate(chosen)
-    ]

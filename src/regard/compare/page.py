@@ -19,6 +19,7 @@ from regard.show.page import SWITCHES, figures_html, frame_html
 from regard.translator import Translation
 
 LEVEL = 4  # of the figures' headings: the page is h1, its sections h2, a sentence h3
+NAMES = ("metric",)  # columns that hold names, not numbers
 KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
 STYLE = """
 h2 { font-size: 1.25rem; font-weight: 600; margin: 2.4rem 0 0.8rem; }
@@ -27,6 +28,7 @@ h3 { font-size: 1.1rem; font-weight: 600; margin: 2rem 0 0.6rem; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid var(--rule); padding: 0.3rem 0.4rem; text-align: end; vertical-align: baseline; }
 thead th { vertical-align: bottom; }
+th.name, td.name { text-align: start; }
 td span { white-space: nowrap; }
 tr > :first-child { position: sticky; left: 0; background: var(--paper); padding-left: 0; text-align: start; }
 tbody th { font-weight: 400; min-width: 8rem; overflow-wrap: anywhere; }
@@ -60,11 +62,15 @@ def section_html(heading: str, *parts: str) -> str:
 
 
 def table_html(table: Table, name: str) -> str:
-    """A table; `name` is for those who do not see where it stands."""
+    """A table; `name` is for those who do not see where it stands. Columns of names run as text does."""
     head, *rows = table
-    top = "".join(f'<th scope="col" dir="auto">{_label(cell)}</th>' for cell in head)
+    kinds = [' class="name"' if title in NAMES else "" for title in head]
+    top = "".join(
+        f'<th scope="col" dir="auto"{kind}>{_label(cell)}</th>' for cell, kind in zip(head, kinds, strict=True)
+    )
     body = "".join(
-        f'<tr><th scope="row" dir="auto">{_label(first)}</th>{"".join(map(_cell, rest))}</tr>' for first, *rest in rows
+        f'<tr><th scope="row" dir="auto">{_label(first)}</th>{"".join(map(_cell, rest, kinds[1:]))}</tr>'
+        for first, *rest in rows
     )
     return _wide(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>", name)
 
@@ -74,10 +80,10 @@ def _label(text: str) -> str:
     return re.sub(r"([=./_-])", r"\1<wbr>", escape(text))
 
 
-def _cell(text: str) -> str:
-    """A cell that may be broken before an interval and before a p, and nowhere else."""
-    parts = re.split(r" (?=\[|\(|p =)", text)
-    return f"<td>{' '.join(f'<span>{escape(part)}</span>' for part in parts)}</td>"
+def _cell(text: str, kind: str) -> str:
+    """A cell that may be broken before a deviation, an interval and a p, and nowhere else."""
+    parts = re.split(r" (?=\[|\(|p =|±)", text)
+    return f"<td{kind}>{' '.join(f'<span>{escape(part)}</span>' for part in parts)}</td>"
 
 
 def pictures_html(pictures: Mapping[str, Path]) -> str:
@@ -106,6 +112,14 @@ def sentences_html(sentences: Sequence[tuple[str, str, Mapping[str, Translation]
     return [SWITCHES, *told] if count else told
 
 
+def answers_html(sentences: Sequence[tuple[str, str, Mapping[str, str]]]) -> list[str]:
+    """Sentences, each with its reference and what each arm, by its label, answered."""
+    return [
+        f"<h3>Sentence {number}</h3>\n{_listed(source, reference, found)}"
+        for number, (source, reference, found) in enumerate(sentences, 1)
+    ]
+
+
 def _wide(markup: str, name: str) -> str:
     """What scrolls by itself where it is wider than the page, by keys too."""
     return f'<div class="wide" role="region" aria-label="{escape(name)}" tabindex="0">{markup}</div>'
@@ -113,10 +127,15 @@ def _wide(markup: str, name: str) -> str:
 
 def _written(source: str, reference: str, found: Mapping[str, Translation]) -> str:
     """All that was written, one below the other."""
+    blind = [label for label, each in found.items() if each.record is None]
+    return _listed(source, reference, {label: each.text for label, each in found.items()}, blind)
+
+
+def _listed(source: str, reference: str, found: Mapping[str, str], blind: Sequence[str] = ()) -> str:
+    """Texts below one another, each after its name; it is said of the `blind` that they do not attend."""
+    note = ' <span class="quiet">It does not attend.</span>'
     lines = [("source", escape(source)), ("reference", escape(reference))]
-    for label, each in found.items():
-        blind = "" if each.record else ' <span class="quiet">It does not attend.</span>'
-        lines.append((label, escape(each.text) + blind))
+    lines += [(label, escape(text) + (note if label in blind else "")) for label, text in found.items()]
     entries = "".join(f'<dt dir="auto">{escape(name)}</dt><dd dir="auto">{told}</dd>' for name, told in lines)
     return f'<dl class="written">{entries}</dl>'
 

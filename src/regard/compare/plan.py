@@ -13,6 +13,7 @@ from regard.data.held_out import Amount
 from regard.errors import UsageError
 
 PLAN_FILE = "plan.json"
+GROWING = ("seeds",)  # what may change: more seeds leave what was measured as it is
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,14 @@ class Plan:
     any_language: bool = False
     validation: Amount | None = None
     test: Amount | None = None
+    seeds: int = 1
 
-    def train(self, arm: Arm, run: Path, resume: bool = False) -> list[str]:
+    def train(self, arm: Arm, run: Path, resume: bool = False, seed: int | None = None) -> list[str]:
         """The words of the command that trains an arm; settings of its own come last, so that they win."""
         options: dict[str, Amount | None] = {
             "minutes": self.minutes,
             "steps": self.steps,
-            "seed": self.seed,
+            "seed": self.seed if seed is None else seed,
             "size": self.size,
         }
         words = ["train", arm.recipe, *self._corpus(), "--out", str(run)]
@@ -48,19 +50,32 @@ class Plan:
         return [*words, "--resume"] if resume else words
 
     def evaluate(self, arm: Arm, run: Path) -> list[str]:
-        """The words of the command that scores an arm."""
-        model = arm.recipe if arm.finished else str(run)
-        words = ["evaluate", model, *self._corpus(), "--split", self.split, "--beam", str(self.beam), "--by-length"]
+        """The words of the command that scores an arm, or its first model."""
+        return self.score(arm.recipe if arm.finished else run)
+
+    def score(self, model: str | Path) -> list[str]:
+        """The words of the command that scores a model."""
+        words = [
+            "evaluate",
+            str(model),
+            *self._corpus(),
+            "--split",
+            self.split,
+            "--beam",
+            str(self.beam),
+            "--by-length",
+        ]
         words += [] if self.alpha is None else ["--alpha", f"{self.alpha:g}"]
         return [*words, "--any-language"] if self.any_language else words
 
     def keep(self, out: Path) -> None:
-        """Note the plan in the report's folder; a plan that is there already must be the same."""
+        """Note the plan in the report's folder; one that is there already must be the same but for how many seeds."""
         path = out / PLAN_FILE
         now = json.loads(json.dumps(asdict(self)))
         if path.is_file():
             before = {**asdict(Plan(self.data)), **json.loads(path.read_text(encoding="utf-8"))}
-            told = [f"  {key}: was {before.get(key)!r}, is {now[key]!r}" for key in now if before.get(key) != now[key]]
+            other = [key for key in now if before.get(key) != now[key] and key not in GROWING]
+            told = [f"  {key}: was {before.get(key)!r}, is {now[key]!r}" for key in other]
             if told:
                 raise UsageError(
                     f"{out} holds a comparison under other conditions:\n" + "\n".join(told),

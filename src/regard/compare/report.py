@@ -1,120 +1,171 @@
 """The report of a comparison: one self-contained page, the same as Markdown, and all numbers as JSON.
 
-The page holds tables, pictures, the same sentences as each arm translated and saw them, and the exact commands.
+The page holds tables, pictures, the same sentences as each arm answered and saw them, and the exact commands.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from textwrap import indent
+from typing import Any
 
-from regard.compare.figure import draw_curves
-from regard.compare.page import pictures_html, report_html, section_html, sentences_html, table_html, text_html
+from regard.compare.examples import Section
+from regard.compare.figure import curve_metric, draw_curves
+from regard.compare.measures import Measures
+from regard.compare.page import pictures_html, report_html, section_html, table_html, text_html
 from regard.compare.plan import Plan, written
 from regard.compare.results import Result
-from regard.compare.runner import RUN, Outcome
-from regard.compare.tables import Table, length_table, main_table, markdown
+from regard.compare.runner import Outcome
+from regard.compare.tables import (
+    Table,
+    has_seeds,
+    length_table,
+    main_table,
+    markdown,
+    metric_table,
+    seed_table,
+)
+from regard.compare.trials import RUN
 from regard.evaluate import draw_lengths
 from regard.show.place import fresh_file
-from regard.translator import Translation
 
 PAGE, TEXT, NUMBERS = "report.html", "report.md", "report.json"
+DRAWN = "test sentences, the same for all arms,"
+SEEDS = (
+    "After ±: the standard deviation over seeds. In brackets: the 95 % interval of the mean, and of a difference of "
+    f"means, from 1,000 draws of seeds and of {DRAWN} with few seeds made as wide as Student's t asks. A difference "
+    "holds if it is as large as you ask and all seeds agree in its sign."
+)
+ALONE = f"In brackets: 95 % intervals from 1,000 draws of {DRAWN} of one training each: another seed may give another."
 
 
-@dataclass(frozen=True)
-class Example:
-    """One test sentence as every arm translated it, in the order of the arms."""
-
-    source: str
-    reference: str
-    found: tuple[Translation, ...]
-
-
-def write_report(
-    plan: Plan,
-    outcomes: Sequence[Outcome],
-    results: Sequence[Result],
-    references: Sequence[str],
-    examples: Sequence[Example],
-    out: Path,
-) -> Path:
+def write_report(plan: Plan, outcomes: Sequence[Outcome], measures: Measures, examples: Section, out: Path) -> Path:
     """Write page, Markdown, numbers and figures into the report's folder; the page's path comes back."""
     out.mkdir(parents=True, exist_ok=True)
     tables: dict[str, Table] = {}
-    sections = []
-    signature = next((f"BLEU|{each.scores['BLEU'].signature}" for each in results), "")
-    if results:
-        tables = {"Scores": main_table(results, references), "BLEU by source length": length_table(results)}
-        sections.append(_measured(tables, signature, _pictures(results, out / "figures")))
-        sections.append(_looked(results, examples))
-    failed = {each.arm.label: each.error for each in outcomes if each.error}
+    sections, notes = [], []
+    if measures.arms:
+        tables, notes = _tables(measures), _notes(measures)
+        sections.append(_measured(tables, notes, _pictures(measures, out / "figures")))
+        sections.append(section_html(examples.heading, *examples.parts))
+    failed = {each.trial.label: each.error for each in outcomes if each.error}
     sections += [
         section_html(f"{label} failed", text_html(why, f"Last words of {label}")) for label, why in failed.items()
     ]
     commands = "\n".join(_commands(plan, outcomes))
     sections.append(section_html("Commands", text_html(commands, "Commands")))
-    text = [f"# {_title(plan)}", *map(markdown, tables.values()), signature]
-    text += [f"{label} failed:\n\n    {why}" for label, why in failed.items()]
-    numbers = {"plan": asdict(plan), "arms": [_numbers(each) for each in results], "failed": failed}
-    _write(out / NUMBERS, json.dumps(numbers, ensure_ascii=False, indent=2) + "\n")
+    title = _title(plan, measures)
+    text = [f"# {title}", *(f"## {name}\n\n{markdown(table)}" for name, table in tables.items()), *notes]
+    text += [f"## {label} failed\n\n{indent(why, '    ')}" for label, why in failed.items()]
+    _write(out / NUMBERS, json.dumps(_numbers(plan, measures, failed), ensure_ascii=False, indent=2) + "\n")
     _write(out / TEXT, "\n\n".join([*text, indent(commands, "    ")]) + "\n")
-    _write(out / PAGE, report_html(_title(plan), sections))
+    _write(out / PAGE, report_html(title, sections))
     return out / PAGE
 
 
-def _title(plan: Plan) -> str:
+def _title(plan: Plan, measures: Measures) -> str:
     budget = (
         f"{plan.minutes:g} minutes" if plan.minutes is not None else f"{plan.steps:,} updates" if plan.steps else ""
     )
     languages = f" {plan.source}-{plan.target}" if plan.source and plan.target else ""
-    return f"{Path(plan.data).name}{languages}" + (f", {budget} each" if budget else "")
+    trained = any(not arm.arm.finished for arm in measures.arms)
+    seeds = f", {plan.seeds} seeds" if trained and plan.seeds > 1 else ""
+    return f"{Path(plan.data).name}{languages}" + (f", {budget} each" if budget else "") + seeds
 
 
-def _measured(tables: dict[str, Table], signature: str, pictures: dict[str, Path]) -> str:
-    shown = [table_html(table, name) for name, table in tables.items()]
-    return section_html("Scores", *shown, f'<p class="quiet">{escape(signature)}</p>', pictures_html(pictures))
+def _tables(measures: Measures) -> dict[str, Table]:
+    """All tables by their headings."""
+    tables = {"Scores": main_table(measures), "Every metric": metric_table(measures)}
+    if has_seeds(measures):
+        tables["Seed by seed"] = seed_table(measures)
+    if _have_lengths(measures):
+        tables[_by_length(measures)] = length_table(measures)
+    return tables
 
 
-def _looked(results: Sequence[Result], examples: Sequence[Example]) -> str:
-    labels = [each.arm.label for each in results]
-    shown = [(each.source, each.reference, dict(zip(labels, each.found, strict=True))) for each in examples]
-    return section_html("What each arm wrote and looked at", *sentences_html(shown))
+def _have_lengths(measures: Measures) -> bool:
+    return all(each.lengths for arm in measures.arms for each in arm.trials)
 
 
-def _pictures(results: Sequence[Result], folder: Path) -> dict[str, Path]:
-    """BLEU by length and the learning curves, as PNG for eyes and SVG for papers; the latter, by what they show."""
+def _by_length(measures: Measures) -> str:
+    return f"{measures.arms[0].first.lengths[0].score.name} by source length"
+
+
+def _notes(measures: Measures) -> list[str]:
+    """What to know when reading the tables: how intervals were made, and the main metric's signature."""
+    score = next(iter(measures.arms[0].first.scores.values()))
+    return [SEEDS if has_seeds(measures) else ALONE, f"{score.name}|{score.signature}"]
+
+
+def _measured(tables: dict[str, Table], notes: Sequence[str], pictures: dict[str, Path]) -> str:
+    (first, table), *others = tables.items()
+    shown = [table_html(table, first), *(f'<p class="quiet">{escape(note)}</p>' for note in notes)]
+    shown.append(pictures_html(pictures))
+    shown += [f"<h3>{escape(name)}</h3>\n{table_html(table, name)}" for name, table in others]
+    return section_html("Scores", *shown)
+
+
+def _pictures(measures: Measures, folder: Path) -> dict[str, Path]:
+    """Scores by length and learning curves, as PNG for eyes and SVG for papers; the latter, by what they show."""
     folder.mkdir(parents=True, exist_ok=True)
-    series = {each.arm.label: each.lengths for each in results}
+    metric = curve_metric(measures.arms, measures.main)
     drawn: dict[str, Path] = {}
     for ending in (".png", ".svg"):
-        drawn["BLEU by source length"] = draw_lengths(
-            series, folder / f"lengths{ending}", title="BLEU by source length"
-        )
-        curves = draw_curves(results, folder / f"curves{ending}")
+        if _have_lengths(measures):
+            series = {arm.arm.label: measures.buckets(number) for number, arm in enumerate(measures.arms)}
+            name = _by_length(measures)
+            drawn[name] = draw_lengths(series, folder / f"lengths{ending}", title=name)
+        curves = draw_curves(measures.arms, folder / f"curves{ending}", metric)
         if curves is not None:
-            drawn["BLEU of the validation pairs by minutes of training"] = curves
+            drawn[f"{metric.label} of the validation pairs by minutes of training"] = curves
     return drawn
 
 
 def _commands(plan: Plan, outcomes: Sequence[Outcome]) -> list[str]:
     lines = []
     for each in outcomes:
-        run = each.folder / RUN
-        if not each.arm.finished:
-            lines.append(written(plan.train(each.arm, run)))
-        lines.append(written(plan.evaluate(each.arm, run)))
+        trial, run = each.trial, each.folder / RUN
+        if not trial.arm.finished:
+            lines.append(written(plan.train(trial.arm, run, seed=trial.seed)))
+        lines.append(written(plan.score(trial.arm.models[trial.number] if trial.arm.finished else run)))
     return lines
 
 
-def _numbers(result: Result) -> dict[str, object]:
+def _numbers(plan: Plan, measures: Measures, failed: dict[str, str]) -> dict[str, Any]:
+    """All that the report says, and what it was made of, unrounded."""
+    arms = [_arm(measures, number) for number in range(len(measures.arms))]
+    return {"plan": asdict(plan), "main": measures.main.label if arms else None, "arms": arms, "failed": failed}
+
+
+def _arm(measures: Measures, number: int) -> dict[str, Any]:
+    arm = measures.arms[number]
+    scores, differences = {}, {}
+    for metric in measures.metrics:
+        found, apart = measures.estimate(metric, number), measures.difference(metric, number)
+        signature = getattr(arm.first.scores.get(metric.label), "signature", "")
+        if found is not None:
+            scores[metric.label] = {**asdict(found), "signature": signature}
+        if apart is not None:
+            differences[metric.label] = {**asdict(apart), "agree": apart.agree}
+    return {
+        "arm": asdict(arm.arm),
+        "parameters": arm.first.parameters,
+        "scores": scores,
+        "differences": differences,
+        "lengths": [asdict(each) for each in measures.buckets(number)],
+        "trials": [_trial(each) for each in arm.trials],
+    }
+
+
+def _trial(result: Result) -> dict[str, Any]:
     found = asdict(result)
-    found["model"] = str(result.model)
-    del found["outputs"]
-    return found
+    for name in ("outputs", "links", "trial"):
+        del found[name]
+    return {"seed": result.trial.seed, **found, "perplexity": result.perplexity, "model": str(result.model)}
 
 
 def _write(path: Path, text: str) -> None:

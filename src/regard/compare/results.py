@@ -1,35 +1,42 @@
-"""What an arm brought: its scores, how long it trained and how fast, and how it learned."""
+"""What a trial brought: its scores, how long it trained and how fast, and how it learned; and what an arm's did."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from safetensors import safe_open
 
 from regard.compare.arms import Arm
-from regard.compare.runner import OUTPUTS, RUN, SCORES, Outcome
+from regard.compare.runner import LINKS, OUTPUTS, SCORES, Outcome
+from regard.compare.trials import RUN, Trial
+from regard.data.example import Link, read_gold
 from regard.evaluate import Bucket, Score
 from regard.evaluate.metrics import RENAMED
 
 
 @dataclass(frozen=True)
 class Result:
-    """One arm, measured. Of a finished model the training is known only as far as its folder tells."""
+    """One trial, measured. Of a finished model the training is known only as far as its folder tells.
 
-    arm: Arm
+    `scores` and `lengths` are what `regard evaluate --json` wrote; the first score is the one that matters most.
+    `links` are those that the model found in each pair, where its alignment error was measured.
+    """
+
+    trial: Trial
     model: Path
     parameters: int
     scores: dict[str, Score]
     lengths: tuple[Bucket, ...]
     aer: float | None
-    sentences_per_second: float
+    sentences_per_second: float | None
     outputs: tuple[str, ...]
+    links: tuple[tuple[Link, ...], ...] | None = None
     updates: int | None = None
     seconds: float | None = None
     pieces_per_second: float | None = None
@@ -42,22 +49,56 @@ class Result:
         return None if nll is None else math.exp(nll)
 
 
+@dataclass(frozen=True)
+class ArmResult:
+    """The trials of one arm that were measured: at least one, in the order of their seeds."""
+
+    arm: Arm
+    trials: tuple[Result, ...]
+
+    @property
+    def first(self) -> Result:
+        """The trial that stands for the arm where one must: its sentences are shown."""
+        return self.trials[0]
+
+    def mean(self, of: Callable[[Result], float | None]) -> float | None:
+        """A figure's mean over the trials that have it; nothing where none has."""
+        found = [value for value in map(of, self.trials) if value is not None]
+        return fmean(found) if found else None
+
+
+def read_results(outcomes: Sequence[Outcome]) -> list[ArmResult]:
+    """What the trials that did not fail left in their folders, arm by arm in the order in which the arms were given."""
+    done = [read_result(each) for each in outcomes if not each.error]
+    arms = dict.fromkeys(each.trial.arm for each in outcomes)
+    found = {arm: tuple(each for each in done if each.trial.arm == arm) for arm in arms}
+    return [ArmResult(arm, trials) for arm, trials in found.items() if trials]
+
+
 def read_result(outcome: Outcome) -> Result:
-    """Read what an arm left in its folder."""
-    folder = outcome.folder
+    """Read what a trial left in its folder."""
+    folder, trial = outcome.folder, outcome.trial
     found = json.loads((folder / SCORES).read_text(encoding="utf-8"))
-    model = _model(Path(outcome.arm.recipe) if outcome.arm.finished else folder / RUN)
+    model = _model(Path(trial.arm.models[trial.number]) if trial.arm.finished else folder / RUN)
     return Result(
-        arm=outcome.arm,
+        trial=trial,
         model=model,
         parameters=_parameters(model),
-        scores={each["name"]: Score(**each) for each in found["scores"]},
-        lengths=tuple(_bucket(each) for each in found["lengths"]),
+        scores={each["name"]: _score(each) for each in found["scores"]},
+        lengths=tuple(_bucket(each) for each in found.get("lengths", ())),
         aer=found["alignment"]["aer"] if "alignment" in found else None,
-        sentences_per_second=found["speed"]["sentences_per_second"],
+        sentences_per_second=found.get("speed", {}).get("sentences_per_second"),
         outputs=tuple((folder / OUTPUTS).read_text(encoding="utf-8").split("\n")[:-1]),
+        links=_links(folder / LINKS),
         **_training(model.parent / "log.jsonl"),
     )
+
+
+def _links(path: Path) -> tuple[tuple[Link, ...], ...] | None:
+    """The links that were found, a line a pair."""
+    if not path.is_file():
+        return None
+    return tuple(read_gold(line)[0] for line in path.read_text(encoding="utf-8").split("\n")[:-1])
 
 
 def _model(folder: Path) -> Path:
@@ -65,7 +106,13 @@ def _model(folder: Path) -> Path:
 
 
 def _bucket(found: dict[str, Any]) -> Bucket:
-    return Bucket(found["low"], found["high"], found["count"], Score(**found["score"]))
+    return Bucket(found["low"], found["high"], found["count"], _score(found["score"]))
+
+
+def _score(found: dict[str, Any]) -> Score:
+    """A score as `regard evaluate` writes it; of one without an interval both ends are the value itself."""
+    value = found["value"]
+    return Score(found["name"], value, found.get("signature", ""), found.get("low", value), found.get("high", value))
 
 
 def _parameters(model: Path) -> int:

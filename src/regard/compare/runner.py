@@ -1,12 +1,14 @@
-"""Arms run as processes of their own, several at a time, each with its share of the cores.
+"""Trials run as processes of their own, several at a time, each with its share of the cores.
 
 Small models gain little from a second thread, so two arms on two cores with a thread each finish sooner than one
-after the other with both. An arm's folder holds `run/` (the training), `log.txt` and, when it is done,
-`scores.json` and `outputs.txt`; an arm that has its scores is not run again, and a training that was cut off goes on.
+after the other with both. A trial's folder holds `run/` (the training), `log.txt` and, when it is done,
+`scores.json` and `outputs.txt`; one that has its scores is not run again, and a training that was cut off goes on.
+Where there are gold links, `links.txt` has the links that the model found, which its alignment error was counted of.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,28 +21,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock, current_thread, main_thread
 
-from regard.compare.arms import Arm
+from regard.chunks import one_line
 from regard.compare.plan import Plan
+from regard.compare.trials import RUN, Trial
 from regard.errors import Interrupted
 
-SCORES, OUTPUTS, LOG, RUN = "scores.json", "outputs.txt", "log.txt", "run"
-Tell = Callable[[str, str], None]  # an arm's label, and what it says of itself
+SCORES, OUTPUTS, LINKS, LOG = "scores.json", "outputs.txt", "links.txt", "log.txt"
+SOURCES, TARGETS = "pairs.source", "pairs.target"  # in the report's folder: the pairs that have gold links
+Tell = Callable[[str, str], None]  # a trial's label, and what it says of itself
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an arm ended: `error` holds its last words where it failed."""
+    """How a trial ended: `error` holds its last words where it failed."""
 
-    arm: Arm
+    trial: Trial
     folder: Path
     error: str = ""
 
 
-def run_arms(plan: Plan, arms: Sequence[Arm], out: Path, *, jobs: int, tell: Tell) -> list[Outcome]:
-    """Run every arm that has no scores yet; one that fails does not stop the others."""
+def run_trials(plan: Plan, trials: Sequence[Trial], out: Path, *, jobs: int, tell: Tell) -> list[Outcome]:
+    """Run every trial that has no scores yet, in the order given; one that fails does not stop the others."""
     crew = _Crew(plan, out, max(1, (os.cpu_count() or 1) // jobs), tell)
     with ThreadPoolExecutor(jobs) as pool, _stoppable():
-        waiting = [pool.submit(crew.run, arm) for arm in arms]
+        waiting = [pool.submit(crew.run, trial) for trial in trials]
         try:
             return [each.result() for each in waiting]
         except KeyboardInterrupt:
@@ -51,6 +55,12 @@ def run_arms(plan: Plan, arms: Sequence[Arm], out: Path, *, jobs: int, tell: Tel
             crew.stop()
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def keep_pairs(sources: Sequence[str], targets: Sequence[str], out: Path) -> None:
+    """Write the pairs that have gold links, a line each, for the models to be asked for theirs."""
+    for name, lines in ((SOURCES, sources), (TARGETS, targets)):
+        (out / name).write_text("".join(f"{one_line(line)}\n" for line in lines), encoding="utf-8")
 
 
 @contextmanager
@@ -77,27 +87,50 @@ class _Crew:
         self.working: set[subprocess.Popen[str]] = set()
         self.lock, self.stopped = Lock(), Event()
 
-    def run(self, arm: Arm) -> Outcome:
-        """Train and score one arm, as far as that is still to be done."""
-        folder = self.out / "arms" / arm.folder
+    def run(self, trial: Trial) -> Outcome:
+        """Train and score one trial, as far as that is still to be done."""
+        folder = trial.folder(self.out)
         folder.mkdir(parents=True, exist_ok=True)
-        run = folder / RUN
         if (folder / SCORES).is_file():
-            self.tell(arm.label, "done before")
-            return Outcome(arm, folder)
-        steps = [] if arm.finished else [self.plan.train(arm, run, (run / "state.safetensors").is_file())]
-        fresh = folder / f".{SCORES}"
-        steps.append([*self.plan.evaluate(arm, run), "--json", "--outputs", str(folder / OUTPUTS)])
-        for words in steps:
-            error = self._child(arm, words, folder / LOG, fresh if words is steps[-1] else None)
+            self._link(trial, folder)
+            self.tell(trial.label, "done before")
+            return Outcome(trial, folder)
+        run, model = folder / RUN, trial.model(self.out)
+        if not trial.arm.finished:
+            words = self.plan.train(trial.arm, run, (run / "state.safetensors").is_file(), trial.seed)
+            error = self._child(trial, words, folder / LOG, None)
             if error:
-                self.tell(arm.label, "failed")
-                return Outcome(arm, folder, error)
+                return self._failed(trial, folder, error)
+        fresh = folder / f".{SCORES}"
+        words = [*self.plan.score(model), "--json", "--outputs", str(folder / OUTPUTS)]
+        error = self._child(trial, words, folder / LOG, fresh)
+        if error:
+            return self._failed(trial, folder, error)
         fresh.replace(folder / SCORES)
-        self.tell(arm.label, "done")
-        return Outcome(arm, folder)
+        self._link(trial, folder)
+        self.tell(trial.label, "done")
+        return Outcome(trial, folder)
 
-    def _child(self, arm: Arm, words: list[str], log: Path, results: Path | None) -> str:
+    def _failed(self, trial: Trial, folder: Path, error: str) -> Outcome:
+        self.tell(trial.label, "failed")
+        return Outcome(trial, folder, error)
+
+    def _link(self, trial: Trial, folder: Path) -> None:
+        """Keep the links of a model that has an alignment error: its interval needs them sentence by sentence."""
+        pairs = [self.out / SOURCES, self.out / TARGETS]
+        if (folder / LINKS).is_file() or not all(each.is_file() for each in pairs):
+            return
+        if "alignment" not in json.loads((folder / SCORES).read_text(encoding="utf-8")):
+            return
+        fresh = folder / f".{LINKS}"
+        words = ["align", str(trial.model(self.out)), *map(str, pairs)]
+        if self._child(trial, words, folder / LOG, fresh):
+            self.tell(trial.label, f"failed to keep its links: the alignment error has no interval; see {folder / LOG}")
+            fresh.unlink(missing_ok=True)
+        else:
+            fresh.replace(folder / LINKS)
+
+    def _child(self, trial: Trial, words: list[str], log: Path, results: Path | None) -> str:
         """Run one command, keep what it says, and hand back its last words if it failed."""
         command = [sys.executable, "-m", "regard", *words]
         last: deque[str] = deque(maxlen=12)
@@ -107,7 +140,7 @@ class _Crew:
                 kept.write(line)
                 kept.flush()
                 last.append(line.rstrip())
-                self.tell(arm.label, line.rstrip())
+                self.tell(trial.label, line.rstrip())
             code = process.wait()
         with self.lock:
             self.working.discard(process)

@@ -1,0 +1,83 @@
+"""The same test sentences as each arm answered them: the section of the report that depends on the task.
+
+A `Drawing` makes that section. `DRAWINGS` has one for each task that shows more than text; any other task gets
+`draw_answers`, which loads no model. To show what a model of another task looked at, write a function of this form and
+name its task there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from regard.compare.measures import Pairs
+from regard.compare.page import answers_html, sentences_html
+from regard.compare.plan import Plan
+from regard.compare.results import ArmResult
+from regard.search import Options
+from regard.translator import Translation, Translator
+
+SHOWN = 3  # test sentences that the report shows
+WRITTEN = "What each arm wrote and looked at"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A test sentence that is shown: its row in the split, so that an arm's `outputs[row]` is its answer."""
+
+    row: int
+    source: str
+    reference: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, and the HTML below it; all text in it is escaped by whoever made it."""
+
+    heading: str
+    parts: Sequence[str]
+
+
+Drawing: TypeAlias = Callable[[Sequence[ArmResult], Sequence[Sentence], Plan], Section]
+
+
+def draw_examples(arms: Sequence[ArmResult], pairs: Pairs, plan: Plan) -> Section:
+    """Some sentences as each arm answers them, drawn as its task is."""
+    drawing = DRAWINGS.get(arms[0].arm.task, draw_answers) if arms else draw_answers
+    return drawing(arms, choose(pairs), plan)
+
+
+def choose(pairs: Pairs, count: int = SHOWN) -> list[Sentence]:
+    """A short, a middling and a longer sentence."""
+    lines = pairs.sources
+    order = sorted((row for row in range(len(lines)) if lines[row].strip()), key=lambda row: len(lines[row]))
+    shares = range(1, 2 * count, 2)
+    rows = list(dict.fromkeys(order[len(order) * share // (2 * count)] for share in shares)) if order else []
+    return [Sentence(row, lines[row], pairs.references[row]) for row in rows]
+
+
+def draw_translations(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Plan) -> Section:
+    """What the first model of each arm writes, with live figures of what it looked at."""
+    options = Options(beam=plan.beam, alpha=plan.alpha)
+    lines = [each.source for each in sentences]
+    found: dict[str, list[Translation]] = {
+        arm.arm.label: [best[0] for best in Translator.load(arm.first.model).search(lines, options)] for arm in arms
+    }
+    shown = [
+        (each.source, each.reference, {label: answers[number] for label, answers in found.items()})
+        for number, each in enumerate(sentences)
+    ]
+    return Section(WRITTEN, sentences_html(shown))
+
+
+def draw_answers(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Plan) -> Section:
+    """What the first model of each arm answered, as text."""
+    shown = [
+        (each.source, each.reference, {arm.arm.label: arm.first.outputs[each.row] for arm in arms})
+        for each in sentences
+    ]
+    return Section("What each arm answered", answers_html(shown))
+
+
+DRAWINGS: dict[str, Drawing] = {"translate": draw_translations}
