@@ -78,7 +78,7 @@ def _with_task(arm: Arm, shared: Sequence[str]) -> Arm:
     recipes = [recipe_of(home) for home in homes] or [resolve(arm.recipe, [*shared, *arm.settings])]
     for named, recipe in zip(arm.models or (arm.recipe,), recipes, strict=True):
         check_text(recipe, named)
-    tasks = [recipe.about.task for recipe in recipes]
+    tasks = [recipe.task.settings["verb"] for recipe in recipes]
     if len(set(tasks)) > 1:
         told = ", ".join(f"{model} is for {task}" for model, task in zip(arm.models, tasks, strict=True))
         raise UsageError(

@@ -31,6 +31,10 @@ class Tag(nn.Module):
             no_gates(memory, "a tagger without an [attend] table")
         self.score = nn.Linear(memory.values + (0 if self.attend is None else self.attend.width), size)
 
+    def tag(self, memory: Memory) -> Tagged:
+        """The score of each tag, by the name that goals ask for."""
+        return self(memory)
+
     def forward(self, memory: Memory) -> Tagged:
         """The score of each tag at each position."""
         rows, looked = self._rows(memory)
