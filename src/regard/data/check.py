@@ -15,7 +15,7 @@ from typing import Protocol, Unpack, runtime_checkable
 
 from regard.data.held_out import USUAL, HeldOut
 from regard.data.labelled.detect import sides_of
-from regard.data.labelled.wanted import Kind, columns_of, is_for_labels, is_labelled
+from regard.data.labelled.wanted import Kind, columns_of, is_for_labels, is_labelled, rows_of
 from regard.data.labelled.warnings import LabelSurvey, label_note, label_warnings
 from regard.data.names import by_split
 from regard.data.plan import Plan
@@ -83,12 +83,10 @@ def check(
 
 
 def _check_plan(plan: Plan, tokenizers: tuple[Coder, Coder] | None) -> Report:
-    labelled = is_labelled(plan.source, plan.target)
     surveys = _survey(plan)
     findings = plan.findings()
     if not surveys and not findings:
-        what = f"rows with a {plan.source} and a {plan.target}" if labelled else "pairs of sentences"
-        findings.append(error("no-pairs", f"expected {what}; found none.", plan.name))
+        findings.append(error("no-pairs", f"expected {rows_of(plan.source, plan.target)}; found none.", plan.name))
     if not any(finding.level == "error" for finding in findings):  # else the fault says why a split is not there
         findings += _lacking(plan, surveys)
     cases, notes = _cases(plan, surveys)

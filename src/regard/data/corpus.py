@@ -17,7 +17,7 @@ from datasets import Dataset
 
 from regard.data.files import cache_folder
 from regard.data.held_out import USUAL, Cut, HeldOut
-from regard.data.labelled.wanted import Kind, columns_of, is_for_labels
+from regard.data.labelled.wanted import Kind, columns_of, is_for_labels, is_labelled
 from regard.data.plan import Plan
 from regard.data.report import Finding
 from regard.data.rows import Reader, Row
@@ -91,9 +91,11 @@ class Corpus:
         tests = [split for split in self.splits if split not in ("train", "val")]
         if name == "test" and tests:
             return self.splits[tests[0]]
+        labelled = is_labelled(self.source, self.target)
+        files = f"its {self.source}s" if labelled else f"{name}.{self.source} and {name}.{self.target}"
         raise MissingData(
             f"{self.name}: expected a split called '{name}'; found {', '.join(self.splits)}.",
-            hint=f"Add {name}.{self.source} and {name}.{self.target}, or ask for another split.",
+            hint=f"Add {files}, or ask for another split.",
         )
 
 

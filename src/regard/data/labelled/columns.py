@@ -55,7 +55,7 @@ def is_header(sheet: Delimited, head: list[list[str]], wanted: Wanted) -> bool:
     """Whether the first row names the columns: by words that such columns have, which do not come again below."""
     first = [cell.strip() for cell in head[0]]
     plain = [cell.lower() for cell in first]
-    asked = {name for name in (wanted.columns.text, wanted.columns.label) if name}
+    asked = {name for name in (wanted.columns.text, wanted.columns.label) if name and not name.isdecimal()}
     if asked & set(first):
         return True
     found = [any(name in known for name in plain) for known in (sources_of(wanted), targets_of(wanted))]

@@ -56,6 +56,13 @@ def is_labelled(source: str, target: str) -> bool:
     return source in READS and target in WANTS[1:]
 
 
+def rows_of(source: str, target: str) -> str:
+    """What the rows of a corpus are called in messages."""
+    if not is_labelled(source, target):
+        return "pairs of sentences"
+    return f"{source}s with {'tags' if target == 'tags' else 'labels'}"
+
+
 def is_for_labels(kind: Kind) -> bool:
     """Whether labelled data is asked for, and not pairs of texts; whatever else is asked for is refused."""
     unknown = set(kind) - set(Kind.__annotations__)
