@@ -31,6 +31,7 @@ def test_a_folder_a_class(tmp_path):
     write(tmp_path / "very bad" / "1.txt", "dull")
     write(tmp_path / "very bad" / ".hidden.txt", "no")
     write(tmp_path / "__MACOSX" / "1.txt", "no")
+    write(tmp_path / "unsup" / "1.txt", "no")  # as a well-known set of film reviews has it
     write(tmp_path / "README.md", "no")
     assert rows(tmp_path) == {("any", "good film", "pos"), ("any", "fine film", "pos"), ("any", "dull", "very bad")}
     assert plan_for_labels(tmp_path).notes[0] == "a folder a class: pos, very bad"

@@ -98,6 +98,13 @@ def test_a_table_without_a_header(tmp_path):
     assert sorted(row[1:] for row in found(tmp_path)) == [("a.png", "cat"), ("b.png", "dog")]
 
 
+def test_a_table_beside_a_folder_of_images(tmp_path):
+    for name in "ab":
+        draw(tmp_path / "images" / f"{name}.png")
+    (tmp_path / "labels.csv").write_text("image,label\nimages/a.png,cat\nimages/b.png,dog\n", encoding="utf-8")
+    assert sorted(row[1:] for row in found(tmp_path)) == [("images/a.png", "cat"), ("images/b.png", "dog")]
+
+
 def test_folders_come_before_a_stray_table(folder):
     (folder / "scores.csv").write_text("epoch,loss\n1,2\n", encoding="utf-8")
     assert len(found(folder)) == 12

@@ -110,6 +110,14 @@ class TestNoHeader:
         path = write(tmp_path / "a.tsv", "question\tWhere?\nanswer\tThere.\nquestion\tWhen was it?\n")
         assert pairs(path)[0] == ("Where?", "question") and len(pairs(path)) == 3
 
+    def test_a_header_in_other_words(self, tmp_path):
+        """Its label stands alone, where all others come again."""
+        rows = "gut\tja\nschlecht\tnein\nfein\tja\nlahm\tnein\n"
+        assert len(pairs(write(tmp_path / "a.tsv", "Meinung\tUrteil\n" + rows))) == 4
+        assert len(pairs(write(tmp_path / "b.tsv", "Ein Satz mit Worten\tvielleicht\n" + rows))) == 5
+        assert len(pairs(write(tmp_path / "c.tsv", "Meinung\tvielleicht\n" + rows + "ach\teinmalig\n"))) == 6
+        assert len(pairs(write(tmp_path / "d.tsv", rows))) == 4
+
     def test_two_columns_of_texts(self, tmp_path):
         path = write(tmp_path / "a.tsv", "".join(f"text {n}\tother {n}\n" for n in range(23)))
         assert "few different values; both columns have as many: text 0 | other 0" in fault(path)

@@ -11,6 +11,9 @@ from regard.data.labelled.wanted import Wanted
 from regard.data.names import NOT_TEXT, by_split, split_named, split_of_stem
 from regard.data.rows import Reader
 
+_UNLABELLED = frozenset(
+    ("unsup", "unlabeled", "unlabelled")
+)  # folders of texts that have no class, beside those that do
 _REMARKS = frozenset(("readme", "license", "licence", "notes", "copying", "citation", "authors"))
 
 
@@ -39,7 +42,7 @@ def class_readers(path: Path, split: str | None, wanted: Wanted, root: Path) -> 
 def _class_folders(path: Path, wanted: Wanted) -> Iterator[tuple[Path, str]]:
     fits = is_image if wanted.source == "image" else _is_text
     for folder in folders_in(path):
-        if split_named(folder.name) in ("train", "val", "test"):
+        if split_named(folder.name) in ("train", "val", "test") or folder.name.lower() in _UNLABELLED:
             continue
         yield from ((file, folder.name) for file in sorted(folder.rglob("*")) if file.is_file() and fits(file))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,6 +65,13 @@ def is_header(sheet: Delimited, head: list[list[str]], wanted: Wanted) -> bool:
     below = list(zip(*head[1:], strict=True)) or [()] * sheet.width
     fresh = all(cell and cell not in cells for cell, cells in zip(first, below, strict=True))
     return any(found) and fresh and all(len(cell.split()) <= 3 for cell in first)
+
+
+def is_unlike(head: list[list[str]], text: int, label: int) -> bool:
+    """Whether the first row is a header in words we do not know: its label stands alone where all others come again."""
+    labels = Counter(row[label] for row in head)
+    first = labels.pop(head[0][label])
+    return first == 1 and len(labels) > 1 and min(labels.values()) > 1 and len(head[0][text].split()) <= 3
 
 
 def split_column(names: Sequence[str], cells: Sequence[Sequence[str]]) -> int | None:

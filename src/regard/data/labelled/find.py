@@ -16,7 +16,7 @@ from regard.data.labelled.classes import class_readers, folders_in, visible
 from regard.data.labelled.conll import ENDINGS, Words, is_words, look_at_words
 from regard.data.labelled.files import stem_and_ending
 from regard.data.labelled.readers import Labelled
-from regard.data.labelled.tables import look_at_table
+from regard.data.labelled.tables import look_at_table, told_by
 from regard.data.labelled.wanted import Wanted
 from regard.data.names import by_split, split_named, split_of_stem
 from regard.data.plan import Plan
@@ -86,8 +86,8 @@ def _tables(path: Path, wanted: Wanted) -> Found | None:
     """Tables named by split; or the only one there is."""
     files = files_of(path, wanted)
     if path.is_dir() and wanted.source == "image":
-        if metadata := [each for each in files if plain_name(each) in METADATA]:
-            files = metadata
+        if told := [each for each in files if plain_name(each) in METADATA or told_by(each) == ("image", "label")]:
+            files = told
         elif any(class_readers(folder, "train", wanted, path) for folder in (path, *_named_folders(path).values())):
             return None  # the folders are the classes, whatever else lies there
     if not files:

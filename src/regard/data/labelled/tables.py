@@ -8,7 +8,7 @@ from typing import Any
 
 from regard.data.delimited import look_at_delimited
 from regard.data.files import Lines, plain_name
-from regard.data.labelled.columns import choose_named, choose_unnamed, is_header, names_tell, split_column
+from regard.data.labelled.columns import choose_named, choose_unnamed, is_header, is_unlike, names_tell, split_column
 from regard.data.labelled.wanted import Wanted
 from regard.data.names import split_named
 from regard.data.report import shorten
@@ -60,6 +60,8 @@ def _look_at_columns(path: Path, wanted: Wanted) -> ColumnShape:
         named = (place for place, column in enumerate(cells) if all(map(split_named, column)))
         split, links = (next(named, None) if sheet.width > 2 else None), None
         text, label = choose_unnamed(sheet, head, wanted, split)
+        if is_unlike(head, text, label):
+            sheet = sheet.named()
     return ColumnShape(path, {wanted.source: text, wanted.target: label}, sheet, split, links)
 
 
