@@ -98,13 +98,23 @@ def test_bad_bytes_are_named_by_file(tmp_path):
         Corpus.open(tmp_path, wants="label")
 
 
+def test_folders_come_before_a_stray_table(tmp_path):
+    for label in ("pos", "neg"):
+        write(tmp_path / "train" / label / "1.txt", f"a {label} text")
+    write(tmp_path / "counts.csv", "word,count\nfilm,7\n")
+    assert len(rows(tmp_path)) == 2
+    write(tmp_path / "train.csv", "text,label\ngood film,pos\n")
+    assert {text for _, text, _ in rows(tmp_path)} == {"good film"}
+
+
 def test_an_empty_text_is_left_out_with_a_word(tmp_path):
-    write(tmp_path / "neg" / "1.txt", "dull")
+    write(tmp_path / "neg" / "1.txt", "dull\r\nand long\r\n")
+    write(tmp_path / "neg" / "2.txt", "")
     write(tmp_path / "pos" / "1.txt", "good")
     empty = write(tmp_path / "pos" / "2.txt", " \n")
     plan = plan_for_labels(tmp_path)
-    assert len(list(plan.rows())) == 2
-    assert [finding.examples for finding in plan.findings()] == [(str(empty),)]
+    assert [row.source for row in plan.rows()] == ["dull and long", "good"]
+    assert [finding.examples for finding in plan.findings()] == [(str(tmp_path / "neg" / "2.txt"), str(empty))]
 
 
 def test_a_single_file_of_texts_is_no_corpus(tmp_path):

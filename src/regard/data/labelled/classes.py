@@ -39,6 +39,11 @@ def class_readers(path: Path, split: str | None, wanted: Wanted, root: Path) -> 
     return list(_class_files(path, split)) if wanted.source == "text" else []
 
 
+def has_class_folders(path: Path, wanted: Wanted) -> bool:
+    """Whether there is a folder with texts (or images) that could be a class."""
+    return next(_class_folders(path, wanted), None) is not None
+
+
 def _class_folders(path: Path, wanted: Wanted) -> Iterator[tuple[Path, str]]:
     fits = is_image if wanted.source == "image" else _is_text
     for folder in folders_in(path):

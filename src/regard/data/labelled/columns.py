@@ -156,7 +156,7 @@ def choose_unnamed(sheet: Delimited, head: list[list[str]], wanted: Wanted, spli
     label = _label_of_two(columns[one], columns[other])
     if label is None:
         raise BrokenData(
-            f"{path}: expected a column of labels, with few different values; both columns have as many: "
+            f"{path}: expected a column of labels, with few different values; both columns have many: "
             + " | ".join(shorten(head[0][place], 30) for place in places),
             hint=HINT,
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from regard.data.files import Lines, plain_name
 from regard.data.held_out import USUAL, HeldOut, cut_note
-from regard.data.labelled.classes import class_readers, folders_in, visible
+from regard.data.labelled.classes import class_readers, folders_in, has_class_folders, visible
 from regard.data.labelled.conll import ENDINGS, Words, is_words, look_at_words
 from regard.data.labelled.files import stem_and_ending
 from regard.data.labelled.readers import Labelled
@@ -85,11 +85,11 @@ def _has_tabs(path: Path) -> bool:
 def _tables(path: Path, wanted: Wanted) -> Found | None:
     """Tables named by split; or the only one there is."""
     files = files_of(path, wanted)
-    if path.is_dir() and wanted.source == "image":
-        if told := [each for each in files if plain_name(each) in METADATA or told_by(each) == ("image", "label")]:
-            files = told
-        elif any(class_readers(folder, "train", wanted, path) for folder in (path, *_named_folders(path).values())):
+    if path.is_dir() and wanted.target == "label":
+        told = [each for each in files if plain_name(each) in METADATA or told_by(each) == (wanted.source, "label")]
+        if not told and any(has_class_folders(folder, wanted) for folder in (path, *_named_folders(path).values())):
             return None  # the folders are the classes, whatever else lies there
+        files = told or files if wanted.source == "image" else files
     if not files:
         return None
     splits = {each: split_of_stem(stem_and_ending(each)[0]) for each in files}
