@@ -121,6 +121,9 @@ class TestBroken:
     def test_no_image_and_no_file(self, tmp_path):
         path = tmp_path / "a.png"
         assert fault_of_image(path) == "there is no such file"
+        assert fault_of_image(tmp_path) == "there is no such file"  # a folder
+        assert fault_of_image(tmp_path / "a\0.png") == "there is no such file"
+        assert fault_of_image(tmp_path / f"{'a' * 3_001}.png")  # longer than names can be
         path.write_bytes(b"")
         assert "it is none" in fault_of_image(path)
         path.write_bytes(b"<svg xmlns='http://www.w3.org/2000/svg'/>")

@@ -110,6 +110,10 @@ def test_one_text_with_two_labels(tmp_path):
     finding = the(report, "two-labels")
     assert finding.message == "2 of 211 texts (0.9%) stand there with two labels or more."
     assert len(finding.examples) == 2 and "line 9 " in finding.examples[0]
+    for place in range(20, 40):  # many: those of the first are shown together
+        splits["train"][place] = (splits["train"][place + 20][0], "mixed")
+    finding = the(check(save(tmp_path, splits)), "two-labels")
+    assert [example.split(" (")[0] for example in finding.examples] == ["line 9", "line 102", "line 22"]
     assert the(report, "duplicates").message.startswith("1 of 211")
 
 

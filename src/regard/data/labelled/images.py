@@ -23,11 +23,11 @@ def is_image(path: Path) -> bool:
 
 def fault_of_image(path: Path) -> str | None:
     """Why an image cannot be read, in words; nothing where it can."""
-    if not path.is_file():
-        return "there is no such file"
     from PIL import Image, UnidentifiedImageError  # here, since most corpora have none
 
     try:
+        if not path.is_file():
+            return "there is no such file"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's own warning about size: ours is stricter
             with Image.open(path, formats=FORMATS) as image:

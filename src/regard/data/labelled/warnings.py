@@ -73,7 +73,8 @@ def _contradictions(survey: LabelSurvey) -> Iterator[Case]:
     texts, counts = np.unique(distinct[:, 0], return_counts=True)
     found = np.flatnonzero(np.isin(survey.source_hashes, texts[counts > 1]))
     if len(found):
-        order = found[np.argsort(survey.source_hashes[found], kind="stable")]
+        _, first, group = np.unique(survey.source_hashes[found], return_index=True, return_inverse=True)
+        order = found[np.argsort(first[group], kind="stable")]  # side by side, in the order they come
         message = f"{of_all(len(found), survey, 'texts')} stand there with two labels or more."
         yield case("two-labels", message, survey, order, "At most one of them can be answered right: look at them.")
 
