@@ -37,6 +37,13 @@ def test_a_folder_a_class(tmp_path):
     assert plan_for_labels(tmp_path).notes[0] == "a folder a class: pos, very bad"
 
 
+def test_files_that_are_one_text_may_be_called_anything(tmp_path):
+    for label in ("neg", "pos"):
+        for name in ("test_1.txt", "train_2.txt"):
+            write(tmp_path / label / name, f"a {label} text in {name}")
+    assert set(plan_for_labels(tmp_path).cut) == {"val", "test"} and len(rows(tmp_path)) == 4
+
+
 def test_a_folder_a_class_under_splits(tmp_path):
     for split in ("train", "dev", "test"):
         write(tmp_path / split / "pos" / "1.txt", f"good {split}")
@@ -51,6 +58,7 @@ def test_a_table_under_splits(tmp_path):
     write(tmp_path / "test" / "part.csv", "text,label\nfine film,pos\n")
     write(tmp_path / "val" / "part.csv", "text,label\nfine fun,pos\n")
     assert rows(tmp_path) >= {("train", "good film", "pos"), ("test", "fine film", "pos"), ("val", "fine fun", "pos")}
+    assert "text is column 1, label is column 2" in plan_for_labels(tmp_path).notes[0]
 
 
 def test_a_file_a_class(tmp_path):

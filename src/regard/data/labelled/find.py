@@ -14,7 +14,7 @@ from regard.data.files import Lines, plain_name
 from regard.data.held_out import USUAL, HeldOut, cut_note
 from regard.data.labelled.classes import class_readers, folders_in, has_class_folders, visible
 from regard.data.labelled.conll import ENDINGS, Words, is_words, look_at_words
-from regard.data.labelled.files import stem_and_ending
+from regard.data.labelled.files import TextFiles, stem_and_ending
 from regard.data.labelled.readers import Labelled
 from regard.data.labelled.tables import look_at_table, told_by
 from regard.data.labelled.wanted import Wanted
@@ -149,14 +149,16 @@ def _named_folders(path: Path) -> dict[str, Path]:
 def _split_folders(path: Path, wanted: Wanted) -> Found | None:
     """Classes, or one table, under folders named by split."""
     readers: list[Labelled] = []
+    read: list[tuple[Labelled, str]] = []
     for split, folder in sorted(_named_folders(path).items(), key=lambda each: by_split(each[0])):
         tables = [each for each in files_of(folder, wanted) if wanted.source == "text" or plain_name(each) in METADATA]
         if len(tables) == 1:
-            readers.append(_read(tables[0], split, wanted, path)[0])
+            read.append(_read(tables[0], split, wanted, path))
+            readers.append(read[-1][0])
             continue
         here = class_readers(folder, split, wanted, path)
         readers += [Labelled(reader, wanted, path) for reader in here if reader.split == split]
-    return Found(readers, False, (_told(readers),)) if readers else None
+    return Found(readers, False, (*_alike(read), _told(readers))) if readers else None
 
 
 def _unsplit(path: Path, wanted: Wanted) -> Found | None:
@@ -165,9 +167,10 @@ def _unsplit(path: Path, wanted: Wanted) -> Found | None:
     readers = [Labelled(reader, wanted, path if path.is_dir() else path.parent) for reader in here]
     if not readers:
         return None
-    whole = not path.is_dir() or not any(split_of_stem(stem_and_ending(each)[0]) for each in here[0].paths[:1])
-    whole = whole and len(readers) == 1
-    return Found(readers, whole, (_told(readers),))
+    first = here[0]
+    by_lines = isinstance(first, TextFiles) and not first.whole  # else a file is one text, whatever it is called
+    named = by_lines and any(split_of_stem(stem_and_ending(each)[0]) for each in first.paths)
+    return Found(readers, not named, (_told(readers),))
 
 
 def _told(readers: Sequence[Labelled]) -> str:
