@@ -154,7 +154,7 @@ def test_in_bash_itself(tmp_path):
     (tmp_path / "regard").chmod(0o755)
     script = textwrap.dedent("""
         source <(regard --show-completion bash)
-        COMP_WORDS=(regard data make re) COMP_CWORD=3
+        COMP_WORDS=(regard data make rever) COMP_CWORD=3
         _regard_completion regard
         printf '%s\\n' "${COMPREPLY[@]}"
     """)

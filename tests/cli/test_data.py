@@ -39,7 +39,9 @@ def regard(tmp_path: Path):
 def test_list(regard):
     done = regard("list")
     names = [line.split()[0] for line in done.stdout.splitlines()]
-    assert names == ["name", "dates", "phrasebook", "copy", "reverse", "sort", "lookup", "multi30k"]
+    pairs = ["dates", "phrasebook", "copy", "reverse", "sort", "lookup"]
+    labelled = ["needle", "reviews", "reviews-long", "tagged", "shapes"]
+    assert names == ["name", *pairs, *labelled, "multi30k"]
     assert "regard data get multi30k" in done.stdout
     assert done.stderr == ""
 

@@ -15,6 +15,7 @@ from regard.cli.options import From, TestSize, To, ValidationSize
 
 if TYPE_CHECKING:
     from regard.data.download import Progress
+    from regard.data.labelled.wanted import Kind
 
 app = typer.Typer(no_args_is_help=True, help="Built-in, downloadable and your own data.")
 
@@ -68,7 +69,7 @@ def make(
     name: Annotated[
         str,
         typer.Argument(
-            help="A built-in corpus: dates, phrasebook, copy, reverse, ...", autocompletion=complete.built_in_corpora
+            help="A built-in corpus: dates, phrasebook, copy, reviews, ...", autocompletion=complete.built_in_corpora
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write to.")],
@@ -78,7 +79,7 @@ def make(
     source: From = None,
     target: To = None,
 ) -> None:
-    """Write a built-in corpus as plain files, train.en train.fr val.en ..., and print their names.
+    """Write a built-in corpus as plain files, train.en train.fr val.en ... (or train.csv ...), and print their names.
 
     Example: regard data make phrasebook --size 10000 --out phrases --gold --from en --to de
     """
@@ -98,6 +99,15 @@ def check(
     target: To = None,
     validation: ValidationSize = None,
     test: TestSize = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TASK",
+            help="translate, classify or tag; where it is not given, labelled data is known by itself.",
+        ),
+    ] = None,
+    text: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of texts or images.")] = None,
+    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of labels or tags.")] = None,
     batches: Annotated[
         bool, typer.Option("--batches", help="Also cut it into pieces and batches, as a training would.")
     ] = False,
@@ -111,7 +121,14 @@ def check(
     from regard.data.held_out import read_held_out
 
     held_out = read_held_out(validation, test)
-    report = look(data, source=source, target=target, held_out=held_out)
+    kind = _kind(data, task, (text, label), named=bool(source or target))
+    if batches and kind:
+        from regard.errors import UsageError
+
+        raise UsageError(
+            "--batches is for pairs of texts.", hint="Leave it out: the check reads all of the data anyway."
+        )
+    report = look(data, source=source, target=target, held_out=held_out, **kind)
     if batches and report.ok:
         from regard.data.corpus import Corpus
         from regard.data.rehearse import rehearse
@@ -120,6 +137,17 @@ def check(
     typer.echo(report.as_json() if as_json else str(report))
     if not report.ok:
         raise typer.Exit(1)
+
+
+def _kind(data: str, task: str | None, columns: tuple[str | None, str | None], *, named: bool) -> Kind:
+    """What labelled data is asked for: by a task, by columns, or by what lies there and no language was `named`."""
+    from regard.data.labelled.detect import sides_for
+
+    text, label = columns
+    if task is None and (text or label):
+        task = "classify"
+    sides = None if task is None and named else sides_for(task, data)
+    return {} if sides is None else {"reads": sides[0], "wants": sides[1], "text": text, "label": label}
 
 
 @contextmanager

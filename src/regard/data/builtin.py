@@ -3,6 +3,9 @@
     dates        human dates to ISO 8601                        human-iso
     phrasebook   a grammar's sentences with gold word links     en-fr, fr-en, en-de, de-en
     copy, reverse, sort, lookup   toy tasks with gold links     source-target
+    needle, reviews, reviews-long   texts with a label          text-label
+    tagged       sentences with a tag for every word            text-tags
+    shapes       small images with a label                      image-label
 
 Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
 the seeds (see `splits`), and never twice in one. Asking for a larger size gives the same pairs first.
@@ -14,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from regard.data.example import Example
@@ -25,9 +29,11 @@ Direction = tuple[str, str]  # (source, target) language names
 
 @runtime_checkable
 class Maker(Protocol):
-    """What draws the pairs of one built-in corpus."""
+    """What draws the pairs of one built-in corpus; images are written to `folder`, or else to the cache."""
 
-    def __call__(self, *, source: str, target: str, split: str, size: int, seed: int) -> Iterator[Example]: ...
+    def __call__(
+        self, *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+    ) -> Iterator[Example]: ...
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,12 @@ def examples(
     seed: int = 0,
     source: str | None = None,
     target: str | None = None,
+    folder: Path | None = None,
 ) -> Iterator[Example]:
-    """Draw the pairs of a built-in corpus: `size` of them, or its default size for that split."""
+    """Draw the pairs of a built-in corpus: `size` of them, or its default size for that split.
+
+    `folder` is where images are written, if not to the cache.
+    """
     if name not in BUILTIN:
         raise UnknownName("built-in corpus", name, BUILTIN)
     corpus = BUILTIN[name]
@@ -68,22 +78,28 @@ def examples(
     if size < 0:
         raise UsageError(f"the size of a corpus is a number of pairs, 0 or more; found {size}.")
     source, target = corpus.direction(source, target)
-    return corpus.examples(source=source, target=target, split=split, size=size, seed=seed)
+    return corpus.examples(source=source, target=target, split=split, size=size, seed=seed, folder=folder)
 
 
-def _dates(*, source: str, target: str, split: str, size: int, seed: int) -> Iterator[Example]:
+def _dates(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Example]:
     from regard.data import dates
 
     return dates.generate(split=split, size=size, seed=seed)
 
 
-def _toy(task: str, *, source: str, target: str, split: str, size: int, seed: int) -> Iterator[Example]:
+def _toy(
+    task: str, *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Example]:
     from regard.data import toys
 
     return toys.generate(task, split=split, size=size, seed=seed)
 
 
-def _phrasebook(*, source: str, target: str, split: str, size: int, seed: int) -> Iterator[Example]:
+def _phrasebook(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Example]:
     from regard.data import phrasebook
 
     if source == "en":
@@ -92,6 +108,45 @@ def _phrasebook(*, source: str, target: str, split: str, size: int, seed: int) -
     # other way round the foreign line decides: one pool, parted by the hash of that line.
     pool = phrasebook.generate(source, size=100 * size + 10_000, seed=seed, split="train")
     return islice(_distinct(swap(pair) for pair in pool if split_of(pair.target) == split), size)
+
+
+def _needle(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Example]:
+    from regard.data import needle
+
+    return needle.generate(split=split, size=size, seed=seed)
+
+
+def _reviews(
+    asides: int | None,
+    *,
+    source: str,
+    target: str,
+    split: str,
+    size: int,
+    seed: int,
+    folder: Path | None = None,
+) -> Iterator[Example]:
+    from regard.data import reviews
+
+    return reviews.generate(split=split, size=size, seed=seed, asides=asides)
+
+
+def _tagged(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Example]:
+    from regard.data import tagged
+
+    return tagged.generate(split=split, size=size, seed=seed)
+
+
+def _shapes(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Example]:
+    from regard.data import shapes
+
+    return shapes.generate(split=split, size=size, seed=seed, folder=folder)
 
 
 def swap(pair: Example) -> Example:
@@ -112,6 +167,9 @@ def _distinct(pairs: Iterator[Example]) -> Iterator[Example]:
 
 
 _TOY_LANGUAGES = (("source", "target"),)
+_LABEL, _TAGS, _IMAGES = (("text", "label"),), (("text", "tags"),), (("image", "label"),)
+_LABELLED = {"train": 10_000, "val": 1_000, "test": 1_000}
+_FIVE_ASIDES = 5  # sentences about other things around each review of the long version
 
 BUILTIN: dict[str, Builtin] = {
     corpus.name: corpus
@@ -128,5 +186,24 @@ BUILTIN: dict[str, Builtin] = {
         Builtin("reverse", "say the line backwards", _TOY_LANGUAGES, True, partial(_toy, "reverse")),
         Builtin("sort", "put the words in order", _TOY_LANGUAGES, True, partial(_toy, "sort")),
         Builtin("lookup", "the class in the slot asked for", _TOY_LANGUAGES, True, partial(_toy, "lookup")),
+        Builtin("needle", "three telling words among forty", _LABEL, True, _needle, _LABELLED),
+        Builtin("reviews", "judgements of films, restaurants, books", _LABEL, True, partial(_reviews, None), _LABELLED),
+        Builtin(
+            "reviews-long",
+            "reviews among five sentences about other things",
+            _LABEL,
+            True,
+            partial(_reviews, _FIVE_ASIDES),
+            _LABELLED,
+        ),
+        Builtin("tagged", "sentences of words with several uses", _TAGS, False, _tagged, _LABELLED),
+        Builtin(
+            "shapes",
+            "small images: circle, cross, square, triangle",
+            _IMAGES,
+            False,
+            _shapes,
+            {"train": 4_000, "val": 500, "test": 500},
+        ),
     )
 }

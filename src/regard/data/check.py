@@ -11,14 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Unpack, runtime_checkable
 
 from regard.data.held_out import USUAL, HeldOut
+from regard.data.labelled.detect import sides_of
+from regard.data.labelled.wanted import Kind, columns_of, is_for_labels, is_labelled, rows_of
+from regard.data.labelled.warnings import LabelSurvey, label_note, label_warnings
 from regard.data.names import by_split
 from regard.data.plan import Plan
 from regard.data.report import Finding, Report, error, warning
 from regard.data.rows import Row
-from regard.data.sources import plan_for
+from regard.data.sources import plan_for, plan_for_labels
 from regard.data.survey import Survey
 from regard.data.warnings import Case, Languages, show, warnings
 from regard.errors import DataError
@@ -50,18 +53,30 @@ def check(
     cache: Path | None = None,
     tokenizers: tuple[Coder, Coder] | None = None,
     held_out: HeldOut = USUAL,
+    **kind: Unpack[Kind],
 ) -> Report:
     """Look at a whole corpus and tell every fault at once.
 
     `held_out` says how much is cut off from train where splits are missing. `tokenizers`, for source and target,
-    are asked how many pieces of the corpus they do not know.
+    are asked how many pieces of the corpus they do not know. `kind` says what the sides are, as for `Corpus.open`;
+    where nothing is said and no language named, labelled data is known by itself.
     """
     if isinstance(data, str | Path):
+        if not kind and source is None and target is None and (sides := sides_of(data)):
+            kind = Kind(reads=sides[0], wants=sides[1])
+        labelled = is_for_labels(kind)
+        ends = (kind.get("reads", "text"), kind["wants"]) if labelled else (source or "?", target or "?")
         try:
-            plan = plan_for(data, source=source, target=target, cache=cache, held_out=held_out)
+            if labelled:
+                columns = columns_of(kind, source, target)
+                plan = plan_for_labels(
+                    data, source=ends[0], target=ends[1], columns=columns, cache=cache, held_out=held_out
+                )
+            else:
+                plan = plan_for(data, source=source, target=target, cache=cache, held_out=held_out)
         except DataError as fault:  # nothing to stream: the report has one error
             found = error("missing-corpus", fault.message, "", advice=fault.hint or "")
-            return Report(str(data), source or "?", target or "?", findings=(found,))
+            return Report(str(data), *ends, findings=(found,))
     else:
         plan = data if isinstance(data, Plan) else data.plan()
     return _check_plan(plan, tokenizers)
@@ -71,25 +86,35 @@ def _check_plan(plan: Plan, tokenizers: tuple[Coder, Coder] | None) -> Report:
     surveys = _survey(plan)
     findings = plan.findings()
     if not surveys and not findings:
-        findings.append(error("no-pairs", "expected pairs of sentences; found none.", plan.name))
+        findings.append(error("no-pairs", f"expected {rows_of(plan.source, plan.target)}; found none.", plan.name))
     if not any(finding.level == "error" for finding in findings):  # else the fault says why a split is not there
         findings += _lacking(plan, surveys)
-    cases = list(warnings(Languages(plan.source, plan.target), surveys))
+    cases, notes = _cases(plan, surveys)
     if any(finding.code == "invalid-utf8" for finding in findings):  # the marks of lost characters are ours
         cases = [case for case in cases if case.finding.code != "odd-characters"]
     findings += _fill(plan, cases)
     if tokenizers:
         findings += unknown_pieces(plan, tokenizers)
     pairs = {split: survey.pairs for split, survey in surveys.items()}
-    return Report(plan.name, plan.source, plan.target, pairs, tuple(findings), plan.notes)
+    return Report(plan.name, plan.source, plan.target, pairs, tuple(findings), notes)
+
+
+def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple[str, ...]]:
+    """What is the matter with the content, and the notes about it."""
+    labels = {split: survey for split, survey in surveys.items() if isinstance(survey, LabelSurvey)}
+    if not labels:
+        return list(warnings(Languages(plan.source, plan.target), surveys)), plan.notes
+    return list(label_warnings(plan.source, plan.target, labels)), (*plan.notes, label_note(labels, plan.target))
 
 
 def _survey(plan: Plan) -> dict[str, Survey]:
     surveys: dict[str, Survey] = {}
+    labelled = is_labelled(plan.source, plan.target)
     for row in plan.rows():
         survey = surveys.get(row.split)
         if survey is None:
-            survey = surveys[row.split] = Survey(row.split)
+            survey = LabelSurvey(row.split, plan.target) if labelled else Survey(row.split)
+            surveys[row.split] = survey
         survey.see(row)
     return {split: surveys[split] for split in sorted(surveys, key=by_split)}
 

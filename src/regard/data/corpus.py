@@ -2,6 +2,8 @@
 
 corpus = Corpus.open("multi30k", source="de", target="en")
 corpus.split("train")[0]                # {'source': 'Zwei junge ...', 'target': 'Two young ...'}
+corpus = Corpus.open("reviews.csv", reads="text", wants="label")
+corpus.split("train")[0]                # {'source': 'Slow, but ...', 'target': 'pos'}
 """
 
 from __future__ import annotations
@@ -9,15 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Unpack
 
 from datasets import Dataset
 
 from regard.data.files import cache_folder
 from regard.data.held_out import USUAL, Cut, HeldOut
+from regard.data.labelled.wanted import Kind, columns_of, is_for_labels, is_labelled
 from regard.data.plan import Plan
 from regard.data.report import Finding
 from regard.data.rows import Reader, Row
-from regard.data.sources import plan_for
+from regard.data.sources import plan_for, plan_for_labels
 from regard.data.store import keep, load
 from regard.errors import MissingData
 
@@ -30,8 +34,8 @@ class Corpus:
     """
 
     name: str
-    source: str  # the language read
-    target: str  # the language written
+    source: str  # the language read; or text, image
+    target: str  # the language written; or label, tags
     splits: Mapping[str, Dataset]  # train, val, then the tests by name
     notes: tuple[str, ...] = ()  # what was decided while opening it
     cut: Cut = field(default_factory=dict)  # splits that were cut off from train
@@ -48,20 +52,30 @@ class Corpus:
         seed: int = 0,
         cache: Path | None = None,
         held_out: HeldOut = USUAL,
+        **kind: Unpack[Kind],
     ) -> Corpus:
         """Open a built-in corpus, a downloaded one, a folder or a file.
 
+        With `wants="label"` or `"tags"`, and `reads="image"` where it is, the data is labelled: `source` holds texts
+        or paths of images, `target` labels or tags.
+
         Args:
             data: a name that `regard data list` shows, or a path.
-            source: the language to read; may be left out where only two are there.
-            target: the language to write.
+            source: the language to read; may be left out where only two are there. Of labelled data, the column.
+            target: the language to write. Of labelled data, the column of labels.
             size: how many training pairs a built-in corpus shall draw.
             seed: which ones.
             cache: where Arrow files and downloads are kept, if not in `files.cache_folder()`.
             held_out: how much is cut off from train where there is no validation or test split.
+            kind: `reads` and `wants`, what the sides are; `text` and `label`, the columns of labelled data.
         """
         kept = cache or cache_folder()
-        plan = plan_for(data, source=source, target=target, size=size, seed=seed, cache=kept, held_out=held_out)
+        if is_for_labels(kind):
+            sides = {"source": kind.get("reads", "text"), "target": kind["wants"]}
+            columns = columns_of(kind, source, target)
+            plan = plan_for_labels(data, **sides, columns=columns, size=size, seed=seed, cache=kept, held_out=held_out)
+        else:
+            plan = plan_for(data, source=source, target=target, size=size, seed=seed, cache=kept, held_out=held_out)
         folder = keep(plan, kept)
         return cls(plan.name, plan.source, plan.target, load(folder), plan.notes, plan.cut, folder.name)
 
@@ -77,9 +91,11 @@ class Corpus:
         tests = [split for split in self.splits if split not in ("train", "val")]
         if name == "test" and tests:
             return self.splits[tests[0]]
+        labelled = is_labelled(self.source, self.target)
+        files = f"its {self.source}s" if labelled else f"{name}.{self.source} and {name}.{self.target}"
         raise MissingData(
             f"{self.name}: expected a split called '{name}'; found {', '.join(self.splits)}.",
-            hint=f"Add {name}.{self.source} and {name}.{self.target}, or ask for another split.",
+            hint=f"Add {files}, or ask for another split.",
         )
 
 

@@ -22,7 +22,7 @@ from regard.data.files import Lines, plain_name
 from regard.errors import BrokenData
 
 LOOK = 200  # rows looked at to find out what parts the columns, and what they hold
-_DELIMITERS = {"tsv": "\t", "csv": ",;\t"}  # by the ending of a file; of equals the first is taken
+_DELIMITERS = {"tsv": "\t", "csv": ",;\t"}  # by the ending of a file (of others: tabs); of equals the first
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons"}
 _IN_QUOTES = re.compile(r'"(?:[^"]|"")*"', re.DOTALL)
 
@@ -91,7 +91,7 @@ def look_at_delimited(path: Path) -> Delimited:
     head = list(islice(lines, LOOK))
     if not head or lines.coding.wide:
         raise BrokenData(str(lines.findings()[0]))
-    delimiter = max(_DELIMITERS[kind], key=lambda each: _regularity(head, each))
+    delimiter = max(_DELIMITERS.get(kind, "\t"), key=lambda each: _regularity(head, each))
     widths = (len(next(read(head, delimiter), Record(1, [])).cells) for read in (_plain, _quoted))
     quotes = Quotes(delimiter, *widths)
     for record in _quoted(quotes.passing(Lines(path)), delimiter):

@@ -1,4 +1,7 @@
-"""Built-in corpora as rows for training, and as plain files (`regard data make`)."""
+"""Built-in corpora as rows for training, and as plain files (`regard data make`).
+
+Pairs of texts are written a file a side, texts with labels as `.csv`, with tags a word a line, images a folder a class.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from regard.data.builtin import BUILTIN, examples
-from regard.data.files import scratch_folder, settle
+from regard.data.files import cache_folder, scratch_folder, settle
+from regard.data.labelled.wanted import is_labelled
+from regard.data.labelled.write import names_of, write_labelled
 from regard.data.plan import Plan
 from regard.data.report import Finding
 from regard.data.rows import Reader, Row
@@ -20,15 +25,19 @@ from regard.errors import UnknownName, UsageError
 class Made(Reader):
     """Draws one split of a built-in corpus."""
 
-    def __init__(self, name: str, split: str, size: int, seed: int, direction: tuple[str, str]) -> None:
+    def __init__(
+        self, name: str, split: str, size: int, seed: int, direction: tuple[str, str], folder: Path | None = None
+    ) -> None:
         self.name, self.size, self.seed, self.direction = name, size, seed, direction
+        self.folder = (folder or cache_folder()).resolve() if direction[0] == "image" else None  # of its files
         self.split: str = split
         self.paths = ()
         self.has_links = BUILTIN[name].has_gold
 
     def rows(self) -> Iterator[Row]:
         source, target = self.direction
-        drawn = examples(self.name, split=self.split, size=self.size, seed=self.seed, source=source, target=target)
+        asked = {"split": self.split, "source": source, "target": target}
+        drawn = examples(self.name, **asked, size=self.size, seed=self.seed, folder=self.folder)
         for line, pair in enumerate(drawn, start=1):
             yield Row(self.split, pair.source, pair.target, pair.gold() if self.has_links else None, line)
 
@@ -40,7 +49,8 @@ class Made(Reader):
 
     @property
     def settings(self) -> str:
-        return f"{self.name} {self.split} {self.size} {self.seed} {self.direction} {_generators()}"
+        drawn = f"{self.name} {self.split} {self.size} {self.seed} {self.direction} {_generators()}"
+        return f"{drawn} {self.folder}" if self.folder else drawn
 
 
 @cache
@@ -54,7 +64,13 @@ def _generators() -> str:
 
 
 def plan_of_builtin(
-    name: str, *, source: str | None = None, target: str | None = None, size: int | None = None, seed: int = 0
+    name: str,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    size: int | None = None,
+    seed: int = 0,
+    cache: Path | None = None,
 ) -> Plan:
     """A plan for a built-in corpus: `size` training pairs; val and test have their own size, or less."""
     if name not in BUILTIN:
@@ -66,23 +82,28 @@ def plan_of_builtin(
     sizes = {split: corpus.sizes[split] for split in SPLITS}
     if size is not None:
         sizes = {split: min(size, sizes[split]) for split in SPLITS} | {"train": size}
-    readers = tuple(Made(name, split, sizes[split], seed, direction) for split in SPLITS)
+    readers = tuple(Made(name, split, sizes[split], seed, direction, cache) for split in SPLITS)
     return Plan(name, *direction, readers)
 
 
 def write_files(plan: Plan, out: Path, *, gold: bool = False) -> list[Path]:
     """Write a corpus as plain files, `train.en train.fr val.en ...`, all of them or none.
 
-    With `gold`, the links of each split go to a file such as `test.en-fr.gold`, a line a pair.
+    With `gold`, the links of each split go to a file such as `test.en-fr.gold`, a line a pair; of labelled data, to a
+    column.
     """
     if gold and not plan.has_links:
         raise UsageError(f"{plan.name} has no gold links.", hint="Leave --gold out.")
+    labelled = is_labelled(plan.source, plan.target)
     endings = [plan.source, plan.target] + ([f"{plan.source}-{plan.target}.gold"] if gold else [])
     splits = [reader.split for reader in plan.readers]
-    names = [f"{split}.{ending}" for split in splits for ending in endings]
+    names = names_of(plan) if labelled else [f"{split}.{ending}" for split in splits for ending in endings]
     _refuse_to_overwrite(out, names)
     with scratch_folder(out) as scratch:
-        _write(plan, scratch, endings)
+        if labelled:
+            write_labelled(plan, scratch, gold=gold)
+        else:
+            _write(plan, scratch, endings)
         settle(scratch, out)
     return [out / name for name in names]
 

@@ -23,7 +23,7 @@ _TEST = re.compile(r"(news)?test|gold$")
 _WORD = re.compile(r"[\w.-]+")  # a split becomes the name of a file
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,7}([-_][A-Za-z0-9]{1,8})?")
 # Endings of files that often lie beside a corpus and are no side of it.
-_OTHER = re.compile(
+NOT_TEXT = re.compile(
     "txt|md|rst|json|ya?ml|toml|xml|html|log|meta|np[yz]|pt|bin|model|vocab|pdf|zip|tar|tgz|bz2|xz|zst|"
     "arrow|parquet|py|sh|cfg|ini|bak|tmp|part|lock"
 )
@@ -49,7 +49,8 @@ def split_named(text: str) -> str | None:
     return text.strip() if _TEST.match(plain) and _WORD.fullmatch(plain) else None
 
 
-def _split_of_stem(stem: str) -> str | None:
+def split_of_stem(stem: str) -> str | None:
+    """The split that a file's stem names, or nothing."""
     for word in re.split(r"[._-]", stem.lower()):
         if word in _SPLITS:
             return _SPLITS[word]
@@ -70,7 +71,7 @@ def read_name(path: Path, asked: tuple[str, ...] = ()) -> Name | None:
         return _links_name(path, rest)
     pair = next((found for piece in rest if (found := read_pair(piece))), None)
     stem = ".".join(piece for piece in rest if read_pair(piece) is None)
-    split = _split_of_stem(stem)
+    split = split_of_stem(stem)
     if ending.lower() in TABLES:
         return Name(path, ending.lower(), stem, split, pair=pair)
     if ending in asked or (_may_be_language(ending) and (split or is_language(ending))):
@@ -83,11 +84,11 @@ def _links_name(path: Path, pieces: list[str]) -> Name:
     source, dash, target = pieces[-1].partition("-")
     pair = (source, target) if dash and len(pieces) > 1 else None
     stem = ".".join(pieces[:-1] if pair else pieces)
-    return Name(path, "links", stem, _split_of_stem(stem), pair=pair)
+    return Name(path, "links", stem, split_of_stem(stem), pair=pair)
 
 
 def _may_be_language(ending: str) -> bool:
-    return not _OTHER.fullmatch(ending.lower()) and _LANGUAGE.fullmatch(ending) is not None
+    return not NOT_TEXT.fullmatch(ending.lower()) and _LANGUAGE.fullmatch(ending) is not None
 
 
 def by_split(split: str) -> tuple[int, str]:

@@ -48,10 +48,10 @@ class Plan:
                 yield from rows
                 continue
             for row in rows:
-                yield row._replace(split=_place(row.source, shares)) if row.split == "train" else row
+                yield row._replace(split=_place(reader.identity(row), shares)) if row.split == "train" else row
 
     def _count(self, split: str) -> int:
-        return sum(reader.count() for reader in self.readers if reader.split == split)
+        return sum(reader.count_of(split) for reader in self.readers)
 
     def _check_links(self, reader: Reader) -> Iterator[Row]:
         bad = BadLines(reader.paths[-1], "wrong-links", "gold links such as 0-1 (sure) or 0?1 (possible)")
@@ -88,9 +88,9 @@ class Plan:
         return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
 
-def _place(source: str, shares: Mapping[str, float]) -> str:
-    """The split of a training pair is decided by its source line: the same line is never in two."""
-    place, end = digest(source) / 2**64, 0.0
+def _place(identity: str, shares: Mapping[str, float]) -> str:
+    """The split of a training pair is decided by its source: the same line is never in two."""
+    place, end = digest(identity) / 2**64, 0.0
     for split, share in shares.items():
         end += share
         if place < end:

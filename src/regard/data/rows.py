@@ -47,6 +47,14 @@ class Reader(ABC):
     def count(self) -> int:
         """About how many rows there are, found out quickly."""
 
+    def count_of(self, split: str) -> int:
+        """About how many rows of one split there are."""
+        return self.count() if self.split == split else 0
+
+    def identity(self, row: Row) -> str:
+        """What a row is known by when a split is cut off: its source, wherever the corpus lies."""
+        return row.source
+
     @property
     @abstractmethod
     def settings(self) -> str:

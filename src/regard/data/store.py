@@ -14,6 +14,7 @@ import pyarrow as pa
 from datasets import Dataset
 
 from regard.data.files import need_space, scratch_folder, settle
+from regard.data.labelled.wanted import rows_of
 from regard.data.names import by_split
 from regard.data.plan import Plan
 from regard.data.report import fault
@@ -98,7 +99,7 @@ def keep(plan: Plan, cache: Path) -> Path:
         if errors:
             raise fault(plan.name, errors)
         if not pairs:
-            raise BrokenData(f"{plan.name}: expected pairs of sentences; found none.")
+            raise BrokenData(f"{plan.name}: expected {rows_of(plan.source, plan.target)}; found none.")
         (scratch / _INDEX).write_text(json.dumps({"name": plan.name, "pairs": pairs}), encoding="utf-8")
         settle(scratch, folder)
     return folder

@@ -95,7 +95,7 @@ class ColumnShape(TableShape):
                 yield Taken(line, None, fault or sheet.delimiter.join(cells))
                 continue
             if sheet.quoted:
-                cells = [_BREAKS.sub(" ", cell) for cell in cells]
+                cells = [BREAKS.sub(" ", cell) for cell in cells]
             taken = Cells(
                 cells[first],
                 cells[second],
@@ -134,15 +134,15 @@ class JsonShape(TableShape):
             yield Taken(line, self._cells(text, keys), text)
 
     def _cells(self, line: str, keys: list[str]) -> Cells | None:
-        record = _record(line)
+        record = read_record(line)
         inner = record.get("translation") if record and self.nested else record
         if record is None or not isinstance(inner, dict):
             return None
         texts: list[Any] = [inner.get(key) for key in keys]
         texts += [record.get(key, "") if key else "" for key in (self.split, self.links)]
-        if not all(isinstance(text, str) and _is_text(text) for text in texts):
+        if not all(isinstance(text, str) and is_text(text) for text in texts):
             return None
-        source, target, split, links = (_BREAKS.sub(" ", text) for text in texts)
+        source, target, split, links = (BREAKS.sub(" ", text) for text in texts)
         return Cells(source, target, split, links if self.links else None)
 
     @property
@@ -223,7 +223,7 @@ def look_at_jsonl(path: Path, pair: tuple[str, str] | None, asked: tuple[str, ..
     first = next(iter(lines), None)
     if first is None:
         raise BrokenData(str(lines.findings()[0]))
-    record = _record(first)
+    record = read_record(first)
     if record is None:
         raise BrokenData(f"{path}:1: expected a JSON object a line; found {shorten(first)}", hint=_JSON_HINT)
     nested = isinstance(record.get("translation"), dict)
@@ -245,10 +245,10 @@ _JSON_HINT = 'Write lines such as {"en": "He reads.", "fr": "Il lit."}'
 
 
 # A line break inside a text would break the corpus when it is written out again.
-_BREAKS = re.compile(r"[\r\n]+")
+BREAKS = re.compile(r"[\r\n]+")
 
 
-def _is_text(text: str) -> bool:
+def is_text(text: str) -> bool:
     """JSON can spell half a character (a lone surrogate), which no file of text can hold."""
     return text.isascii() or not _HALF.search(text)
 
@@ -256,7 +256,8 @@ def _is_text(text: str) -> bool:
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def _record(line: str) -> dict[str, Any] | None:
+def read_record(line: str) -> dict[str, Any] | None:
+    """The JSON object of a line, or nothing where it holds none."""
     try:
         record = json.loads(line)
     except json.JSONDecodeError:

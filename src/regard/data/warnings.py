@@ -50,14 +50,14 @@ def warnings(way: Languages, surveys: Mapping[str, Survey]) -> Iterator[Case]:
     train = surveys.get("train")
     for survey in surveys.values():
         yield from _empty_lines(survey)
-        yield from _odd_characters(survey)
+        yield from odd_characters(survey)
         yield from _too_long(survey)
         yield from _uneven(survey)
-        yield from _duplicates(survey)
+        yield from duplicates(survey)
         if train is not None and survey is not train:
-            yield from _overlap(train, survey)
-            yield from _unknown(way.source, train.source, survey.source, survey.split)
-            yield from _unknown(way.target, train.target, survey.target, survey.split)
+            yield from overlap(train, survey)
+            yield from unknown(way.source, train.source, survey.source, survey.split)
+            yield from unknown(way.target, train.target, survey.target, survey.split)
             yield from _swapped_split(way, train, survey)
         yield from _wrong_languages(way, survey)
 
@@ -68,16 +68,17 @@ def _empty_lines(survey: Survey) -> Iterator[Case]:
         yield Case(error("empty-lines", "every pair has an empty side.", survey.split))
     elif found.count:
         advice = "Nothing can be learnt from them: take both lines out."
-        message = f"{_of(found.count, survey)} have an empty side."
-        yield _case("empty-lines", message, survey, found.places, advice)
+        message = f"{of_all(found.count, survey)} have an empty side."
+        yield case("empty-lines", message, survey, found.places, advice)
 
 
-def _odd_characters(survey: Survey) -> Iterator[Case]:
+def odd_characters(survey: Survey) -> Iterator[Case]:
+    """Control characters and marks of lost ones."""
     found = survey.odd
     if found.count:
         advice = "They often come from a wrong conversion: compare these lines with the original."
-        message = f"{_of(found.count, survey)} hold control characters or the mark of a lost character."
-        yield _case("odd-characters", message, survey, found.places, advice)
+        message = f"{of_all(found.count, survey)} hold control characters or the mark of a lost character."
+        yield case("odd-characters", message, survey, found.places, advice)
 
 
 def _too_long(survey: Survey) -> Iterator[Case]:
@@ -86,9 +87,9 @@ def _too_long(survey: Survey) -> Iterator[Case]:
     found = np.flatnonzero(longest > limit)
     if len(found):
         order = found[np.argsort(-longest[found], kind="stable")]
-        message = f"{_of(len(found), survey)} are longer than {limit:,.0f} characters (up to {longest.max():,})."
+        message = f"{of_all(len(found), survey)} are longer than {limit:,.0f} characters (up to {longest.max():,})."
         advice = "They cost memory and time, and training leaves out the longest. Were lines joined by mistake?"
-        yield _case("too-long", message, survey, order, advice)
+        yield case("too-long", message, survey, order, advice)
 
 
 def _uneven(survey: Survey) -> Iterator[Case]:
@@ -103,30 +104,32 @@ def _uneven(survey: Survey) -> Iterator[Case]:
         usual = f"{np.exp(np.median(ratio)):.2f} target characters to one of the source"
         part = f"part more than {_RATIO:.0f}-fold from the usual ratio of lengths ({usual})."
         advice = "Perhaps they do not translate one another: look at them."
-        yield _case("uneven-lengths", f"{_of(len(found), survey)} {part}", survey, order, advice)
+        yield case("uneven-lengths", f"{of_all(len(found), survey)} {part}", survey, order, advice)
 
 
-def _duplicates(survey: Survey) -> Iterator[Case]:
+def duplicates(survey: Survey) -> Iterator[Case]:
+    """Pairs that were there before."""
     hashes = survey.pair_hashes
     _, first = np.unique(hashes, return_index=True)
     again = np.setdiff1d(np.arange(len(hashes)), first)
     if len(again):
-        message = f"{_of(len(again), survey)} were there before, word for word."
+        message = f"{of_all(len(again), survey)} were there before, word for word."
         advice = "They count double in training and in scores; drop them if that is not meant."
-        yield _case("duplicates", message, survey, again, advice)
+        yield case("duplicates", message, survey, again, advice)
 
 
-def _overlap(train: Survey, survey: Survey) -> Iterator[Case]:
+def overlap(train: Survey, survey: Survey) -> Iterator[Case]:
+    """Held-out sources that training sees too."""
     pairs = np.flatnonzero(np.isin(survey.pair_hashes, train.pair_hashes))
     sources = np.flatnonzero(np.isin(survey.source_hashes, train.source_hashes))
     if len(sources):
-        lines = _of(len(sources), survey, "source lines")
+        lines = of_all(len(sources), survey, "source lines")
         message = f"{lines} also stand in train, {len(pairs):,} of them with the same target."
         advice = "Scores on lines that were learnt say little: take them out of train."
-        yield _case("overlap", message, survey, pairs if len(pairs) else sources, advice)
+        yield case("overlap", message, survey, pairs if len(pairs) else sources, advice)
 
 
-def _unknown(language: str, known: Side, side: Side, split: str) -> Iterator[Case]:
+def unknown(language: str, known: Side, side: Side, split: str) -> Iterator[Case]:
     """Words and characters of a held-out split that training will never see."""
     words = side.counted()
     share = 1 - known_share(words, known.words)
@@ -176,7 +179,7 @@ def _wrong_languages(way: Languages, survey: Survey) -> Iterator[Case]:
     elif source or target:
         expected, found = (way.source, source) if source else (way.target, target)
         message = f"expected {expected}; the text reads like '{found}'."
-        yield _case("wrong-language", message, survey, shown, "Look whether this is the right file.")
+        yield case("wrong-language", message, survey, shown, "Look whether this is the right file.")
 
 
 def show(row: Row) -> str:
@@ -191,7 +194,8 @@ def _around_odd(text: str) -> str:
     return shorten(text if odd is None or odd.start() < 50 else f"…{text[odd.start() - 30 :]}")
 
 
-def _case(code: str, message: str, survey: Survey, places: Places, advice: str) -> Case:
+def case(code: str, message: str, survey: Survey, places: Places, advice: str) -> Case:
+    """A warning with the places of the first few pairs that show it."""
     shown = tuple(int(place) for place in islice(places, SHOWN))
     return Case(warning(code, message, survey.split, advice=advice), survey.split, shown)
 
@@ -207,6 +211,7 @@ def _lengths(side: Side) -> npt.NDArray[np.int32]:
     return np.frombuffer(side.lengths, dtype=np.int32)
 
 
-def _of(count: int, survey: Survey, what: str = "pairs") -> str:
+def of_all(count: int, survey: Survey, what: str = "pairs") -> str:
+    """How many of a split's pairs, in words."""
     share = count / survey.pairs
     return f"{count:,} of {survey.pairs:,} {what} ({f'{share:.1%}' if share >= 0.001 else 'under 0.1%'})"

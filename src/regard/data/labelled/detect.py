@@ -1,0 +1,67 @@
+"""What a corpus is for, where nobody said: labelled data shows in its columns, its folders or its files' endings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from regard.data.builtin import BUILTIN
+from regard.data.labelled.classes import class_readers, folders_in
+from regard.data.labelled.conll import ENDINGS
+from regard.data.labelled.files import stem_and_ending
+from regard.data.labelled.find import TABLES, files_of
+from regard.data.labelled.tables import told_by
+from regard.data.labelled.wanted import Wanted, is_labelled
+from regard.data.names import read_name, split_named
+from regard.errors import UsageError
+
+TASKS = ("translate", "classify", "tag")
+_LABELS = {"image": Wanted("image", "label"), "text": Wanted("text", "label")}
+
+
+def sides_of(data: str | Path) -> tuple[str, str] | None:
+    """What is read and what is wanted where data is plainly labelled; nothing where it is not."""
+    if isinstance(data, str) and data in BUILTIN:
+        return next((sides for sides in BUILTIN[data].languages if is_labelled(*sides)), None)
+    path = Path(data).expanduser()
+    if not path.exists():
+        return None
+    try:
+        return _told_by_files(path) or _told_by_folders(path)
+    except OSError:
+        return None  # whoever opens it says why
+
+
+def sides_for(task: str | None, data: str | Path) -> tuple[str, str] | None:
+    """The same for a task that was named: `classify` and `tag` are of labelled data, `translate` is not."""
+    if task is None:
+        return sides_of(data)
+    if task not in TASKS:
+        raise UsageError(f"no task is called '{task}'; there are {', '.join(TASKS)}.", hint="Leave --task out.")
+    if task == "tag":
+        return "text", "tags"
+    if task == "classify":
+        return ("image", "label") if (sides_of(data) or ("text",))[0] == "image" else ("text", "label")
+    return None
+
+
+def _told_by_files(path: Path) -> tuple[str, str] | None:
+    for file in files_of(path, Wanted("text", "tags")):
+        ending = stem_and_ending(file)[1].lower()
+        if ending in ENDINGS:
+            return "text", "tags"
+        if ending in TABLES and (told := told_by(file)):
+            return told
+    return None
+
+
+def _told_by_folders(path: Path) -> tuple[str, str] | None:
+    """A folder a class, or a file a class, unless the files are two languages of the same lines."""
+    folders = [path, *(folder for folder in folders_in(path) if split_named(folder.name))]
+    if any(_told_by_files(folder) == ("image", "label") for folder in folders[1:]):
+        return "image", "label"
+    if any(class_readers(folder, "train", _LABELS["image"], path) for folder in folders if folder.is_dir()):
+        return "image", "label"
+    pairs = path.is_file() or any(each.is_file() and read_name(each) for each in path.iterdir())
+    if not pairs and any(class_readers(folder, "train", _LABELS["text"], path) for folder in folders):
+        return "text", "label"
+    return None
