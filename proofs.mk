@@ -6,7 +6,7 @@ PROOFS ?= runs/proofs
 REGARD := $(BIN)/regard
 MULTI30K := --data $(DATA)/multi30k --from de --to en
 SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s predict.embed.dropout=0.2 \
-	-s encode.dropout=0.2 -s predict.dropout=0.2 -s train.vocabulary=4000 -s train.tokens=1024 \
+	-s encode.dropout=0.2 -s predict.dropout=0.2 -s task.source.vocabulary=4000 -s train.tokens=1024 \
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills
@@ -27,7 +27,7 @@ PLAIN := seq2seq embed.width=128 encode.hidden=224 predict.hidden=224 predict.em
 	train.average.decay=0.99
 proof-phrasebook: $(VENV)/installed
 	$(REGARD) compare rnnsearch-small "seq2seq: $(PLAIN) $(call BEGIN,0.1)" --data phrasebook --from en --to fr --size 100000 \
-		--minutes 12 --out $(PROOFS)/phrasebook -s train.vocabulary=3000 -s train.tokens=2048 -s train.validate_steps=1500
+		--minutes 12 --out $(PROOFS)/phrasebook -s task.source.vocabulary=3000 -s train.tokens=2048 -s train.validate_steps=1500
 
 # Real sentences: at least 33 BLEU with attention, at least 8 less without.
 proof-multi30k: $(VENV)/installed
@@ -51,13 +51,13 @@ proof-luong: $(VENV)/installed
 proof-europarl: $(VENV)/installed
 	$(REGARD) compare "rnnsearch: rnnsearch-small $(call BEGIN,1)" \
 		"seq2seq: $(subst 224,256,$(PLAIN))" --data $(DATA)/europarl --from de --to en \
-		--minutes 60 --out $(PROOFS)/europarl -s train.vocabulary=8000 -s train.tokens=4096 -s train.validate_steps=1000
+		--minutes 60 --out $(PROOFS)/europarl -s task.source.vocabulary=8000 -s train.tokens=4096 -s train.validate_steps=1000
 
 # Gold alignments: plain attention, chosen heads, both directions, guided, beside statistical aligners on the same pairs.
 ALIGN := $(PROOFS)/align
-GUIDE := train.guide=reference train.guide_step=after train.guide_weight=0.5
+GUIDE := task.goal.guide=reference task.goal.guide_step=after task.goal.guide_weight=0.5
 LIGHT := -s embed.dropout=0.1 -s predict.embed.dropout=0.1 -s encode.dropout=0.1 -s predict.dropout=0.1 \
-	-s train.vocabulary=8000 -s train.longest=80 -s train.validate_steps=1000
+	-s task.source.vocabulary=8000 -s task.source.longest=80 -s train.validate_steps=1000
 proof-align: $(VENV)/installed
 	$(BIN)/pip install -q -c constraints.txt '.[align]'
 	for way in "de-en de en" "de-en en de" "en-fr en fr" "en-fr fr en"; do set -- $$way; \
@@ -102,11 +102,11 @@ proof-transformer: $(VENV)/installed
 
 # As long as another toolkit took for 25.2 BLEU on one core: at least 33; guided and not.
 proof-quick: $(VENV)/installed
-	$(REGARD) compare transformer-guided "not guided: transformer-guided train.guide=none" $(MULTI30K) \
+	$(REGARD) compare transformer-guided "not guided: transformer-guided task.goal.guide=none" $(MULTI30K) \
 		--minutes 15.6 --out $(PROOFS)/quick -s train.validate_steps=1000
 
 # What the wide Transformer is trained with on so few pairs.
-GUIDED := train.guide=reference train.guide_step=after train.guide_weight=0.3
+GUIDED := task.goal.guide=reference task.goal.guide_step=after task.goal.guide_weight=0.3
 SAME := train.tokens=2048 train.average.decay=0.998 train.validate_steps=1000
 
 # The setting of the published 41.02: English to German, lower-cased, cut into words as Moses does. Two models are trained,
@@ -115,7 +115,7 @@ PUBLISHED := $(PROOFS)/published
 LOWER := $(PUBLISHED)/lower
 EN_DE := --from en --to de
 DROP = $(addprefix -s ,$(addsuffix dropout=$(1),embed. predict.embed. encode. predict.))
-SIX := -s train.vocabulary=6000 -s train.tokens=4096 -s train.average.decay=0.999
+SIX := -s task.source.vocabulary=6000 -s train.tokens=4096 -s train.average.decay=0.999
 define TEACH
 	$(REGARD) export $(PUBLISHED)/$(1) --to ctranslate2 --out $(PUBLISHED)/$(1)-int8 --data $(LOWER) --from en --to de
 	$(REGARD) translate $(PUBLISHED)/$(1)-int8 $(LOWER)/train.en.gz --beam 8 --nbest 4 --alpha 1.4 > $(PUBLISHED)/$(1).offers
@@ -125,7 +125,7 @@ proof-published: $(VENV)/installed
 	$(BIN)/python benchmarks/moses.py $(DATA)/multi30k $(LOWER) --languages en de
 	gunzip -c $(LOWER)/train.de.gz > $(PUBLISHED)/train.de
 	OMP_NUM_THREADS=1 $(REGARD) train transformer-guided --data $(LOWER) $(EN_DE) --minutes 80 --out $(PUBLISHED)/one \
-		$(call DROP,0.2) -s train.vocabulary=6000
+		$(call DROP,0.2) -s task.source.vocabulary=6000
 	OMP_NUM_THREADS=1 $(REGARD) train transformer-guided --data $(LOWER) $(EN_DE) --minutes 95 --out $(PUBLISHED)/two \
 		$(call DROP,0.3)
 	$(call TEACH,one)
@@ -146,7 +146,7 @@ proof-published: $(VENV)/installed
 FAST := $(PROOFS)/fast
 proof-fast: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(REGARD) train transformer $(MULTI30K) --minutes 45 --out $(FAST)/transformer \
-		$(addprefix -s ,$(GUIDED) $(SAME) train.vocabulary=8000)
+		$(addprefix -s ,$(GUIDED) $(SAME) task.source.vocabulary=8000)
 	$(REGARD) export $(FAST)/transformer --to ctranslate2 --out $(FAST)/teacher --data $(DATA)/multi30k \
 		--from de --to en
 	mkdir -p $(FAST)/taught && cp $(DATA)/multi30k/val.*.gz $(DATA)/multi30k/test*.gz $(FAST)/taught
@@ -169,6 +169,6 @@ proof-kills: $(VENV)/installed
 proof-positions: $(VENV)/installed
 	$(REGARD) compare "positions: transformer-tiny" \
 		"none: transformer-tiny embed.position=none predict.embed.position=none" --data phrasebook --from en --to fr \
-		--size 30000 --steps 1500 --out $(PROOFS)/positions -s train.vocabulary=3000 -s train.tokens=2048 \
+		--size 30000 --steps 1500 --out $(PROOFS)/positions -s task.source.vocabulary=3000 -s train.tokens=2048 \
 		-s train.validate_steps=250 -s embed.dropout=0.1 -s predict.embed.dropout=0.1 -s encode.dropout=0.1 \
 		-s predict.dropout=0.1

@@ -36,7 +36,7 @@ from regard.learn.state import read_state
 STEPS = 48
 PAIRS = {"train": 1500, "val": 23, "test": 23}
 COMMON = {
-    "train.vocabulary": 600,
+    "task.source.vocabulary": 600,
     "train.tokens": 512,
     "train.save_steps": 4,
     "train.save_minutes": 0,

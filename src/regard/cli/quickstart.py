@@ -25,7 +25,7 @@ MIDDLING = 8  # words of a sentence that shows something, and is read at a glanc
 PHRASES_LEARNT, TESTED_DATES, TESTED_PHRASES = 50_000, 500, 300
 # Small batches, so that a minute holds many updates; validation is done once, at the end.
 QUICK = ("train.validate_steps=0", "train.tensorboard=false", "train.precision=fp32")
-SHORT = (*QUICK, "train.vocabulary=3000", "train.tokens=1024", "train.rate=0.003")
+SHORT = (*QUICK, "task.source.vocabulary=3000", "train.tokens=1024", "train.rate=0.003")
 
 
 def quickstart(
