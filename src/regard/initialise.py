@@ -10,7 +10,7 @@ from regard.types import Positive
 RECURRENT = ("weight_hh", "recur.weight")  # what the states are multiplied with, in encoders and in decoders
 
 
-@part("begin", "uniform")
+@part("initialise", "uniform")
 class Uniform:
     """Every weight and every bias is drawn evenly between -reach and reach (Sutskever 2014, Luong 2015, Wu 2016).
 
@@ -27,7 +27,7 @@ class Uniform:
             nn.init.uniform_(weight, -self.reach, self.reach)
 
 
-@part("begin", "bahdanau")
+@part("initialise", "bahdanau")
 class Bahdanau:
     """Orthogonal recurrences, attention almost zero, vectors zero, all else small (Bahdanau 2014, B.1).
 

@@ -37,7 +37,7 @@ class Model(nn.Module):
         attend: how the memory is looked at; "none" for a decoder that does not attend.
         predict: how the memory becomes an output.
         share: use one table for the vectors of source and target; they must share a vocabulary.
-        begin: how the weights begin; "none" leaves them as each part drew them.
+        initialise: how the weights begin; "none" leaves them as each part drew them.
     """
 
     recipe: Recipe | None = None
@@ -52,7 +52,7 @@ class Model(nn.Module):
         attend: Maker | None = None,
         predict: Maker,
         share: bool = False,
-        begin: Maker | None = None,
+        initialise: Maker | None = None,
     ) -> None:
         super().__init__()
         self.specs = Spec.of(source), Spec.of(target)
@@ -62,8 +62,8 @@ class Model(nn.Module):
         self.predict = predict(self.specs[1].size, widths, attend)
         if share:
             self._share()
-        if begin is not None:
-            begin()(self)
+        if initialise is not None:
+            initialise()(self)
 
     @property
     def sizes(self) -> tuple[int, int]:

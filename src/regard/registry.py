@@ -42,7 +42,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "cell": ("one recurrent step", ("inputs", "width")),
     "bridge": ("from an encoder's end to a decoder's start", ("memory", "widths", "cells")),
     "readout": ("features to scores of the next piece", ("inputs", "embed")),
-    "begin": ("how the weights of a new model begin", ()),
+    "initialise": ("how the weights of a new model begin", ()),
     "task": ("what is read, what is wanted, and the goal that judges it", ()),
     "side": ("one end of a task: how its data is encoded, batched and written back", ("role",)),
     "examples": ("what examples are made of the rows of a corpus", ()),

@@ -83,3 +83,16 @@ def test_decay_is_of_matrices_alone():
     model = resolve("rnnsearch-small").build(31, 37)
     matrices, vectors = optimiser_for(model, TrainSettings(optimiser=maker("optimiser", "adamw"))).param_groups
     assert (matrices["weight_decay"], vectors["weight_decay"]) == (0.01, 0.0)
+
+
+def test_how_weights_begin_is_read_under_its_old_name(tmp_path):
+    path = tmp_path / "old.toml"
+    path.write_text('extends = "seq2seq"\n[begin]\npart = "uniform"\nreach = 0.07\n', encoding="utf-8")
+    made = resolve(path).model.settings["initialise"]
+    assert (made.name, made.settings["reach"]) == ("uniform", 0.07)
+    assert resolve("seq2seq", ["begin.part=uniform", "begin.reach=0.05"]).model.settings["initialise"].name == "uniform"
+    assert moved_terms({"begin.part": "uniform", "begin.reach": 0.07, "beginning": 1}) == {
+        "initialise.part": "uniform",
+        "initialise.reach": 0.07,
+        "beginning": 1,
+    }

@@ -6,6 +6,7 @@
     [train] target_vocabulary                         ->  [task.target] vocabulary
     [train] joint                                     ->  [task] joint
     [about] task                                      ->  [task] verb
+    [begin]                                           ->  [initialise]
 
 The optimisers were one part once, and a written recipe names every setting: what means nothing to the optimiser at hand
 is left out.
@@ -41,7 +42,14 @@ PLACES: dict[str, tuple[str, ...]] = {
 
 def moved(recipe: Table) -> Table:
     """A recipe as it was read, every setting at its present place."""
-    return _placed(_optimised(recipe))
+    return _placed(_optimised(_initialised(recipe)))
+
+
+def _initialised(recipe: Table) -> Table:
+    if "begin" not in recipe.entries:
+        return recipe
+    rest = {key: entry for key, entry in recipe.entries.items() if key != "begin"}
+    return Table(recipe.where, {"initialise": recipe.entries["begin"], **rest})
 
 
 def _placed(recipe: Table) -> Table:
@@ -83,7 +91,10 @@ def _optimised(recipe: Table) -> Table:
 
 def moved_terms(terms: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a saved run, by their dotted keys, at their present places."""
-    found = dict(_optimised_terms(terms))
+    found = {
+        key.replace("begin", "initialise", 1) if key.split(".")[0] == "begin" else key: value
+        for key, value in _optimised_terms(terms).items()
+    }
     for old, places in PLACES.items():
         if old in found:
             value = found.pop(old)
