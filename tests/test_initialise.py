@@ -17,7 +17,9 @@ def built(recipe, *settings):
 
 
 def test_uniform_draws_every_weight_within_its_reach():
-    model = built("seq2seq", "initialise.part=uniform", "initialise.reach=0.08", "encode.hidden=17", "predict.hidden=17")
+    model = built(
+        "seq2seq", "initialise.part=uniform", "initialise.reach=0.08", "encode.hidden=17", "predict.hidden=17"
+    )
     drawn = torch.cat([weight.flatten() for weight in model.parameters()])
     assert drawn.abs().max() <= 0.08
     assert torch.allclose(drawn.std(), torch.tensor(0.08 / 3**0.5), rtol=0.02), (
@@ -44,7 +46,9 @@ def test_bahdanau_begins_with_uniform_attention():
 
 
 def test_bahdanau_draws_each_kind_of_weight_as_the_paper_says():
-    model = built("rnnsearch", "initialise=bahdanau", "encode.hidden=134", "attend.score.hidden=101", "predict.hidden=67")
+    model = built(
+        "rnnsearch", "initialise=bahdanau", "encode.hidden=134", "attend.score.hidden=101", "predict.hidden=67"
+    )
     named = dict(model.named_parameters())
     assert all((weight == 0).all() for weight in named.values() if weight.dim() == 1)
     recurrent = named["predict.cells.0.recur.weight"]
