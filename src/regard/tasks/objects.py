@@ -11,6 +11,7 @@ from typing import Any
 from regard.engine import silent
 from regard.engine.home import model_home
 from regard.registry import find
+from regard.tasks.using import Answerer
 
 
 def goal_of(folder: str | Path) -> str:
@@ -33,4 +34,6 @@ def open_model(
 
         return Translator.load(folder, engine, threads, say)
     module, _, name = find("goal", goal).opens.partition(":")  # type: ignore[attr-defined]
+    if not module:
+        return Answerer.load(folder)
     return getattr(import_module(module), name).load(folder)
