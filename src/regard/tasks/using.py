@@ -61,9 +61,9 @@ class TaskModel:
 
     def evaluate(self, data: Any, **asked: Any) -> Report:
         """Measure it on a corpus; `regard.evaluate` says what can be asked."""
-        import regard
+        from regard import evaluate
 
-        return regard.evaluate(self, data, **asked)
+        return evaluate(self, data, **asked)
 
     def __getattr__(self, name: str) -> Any:
         if name in VERBS:
