@@ -66,10 +66,8 @@ def show(
         return
     if right is not None or data is not None:
         raise UsageError(f"{'--right' if right else '--data'} is for models that classify or tag.")
-    layers = None if layer is None else layer - 1
-    _translated(
-        model, sentence, target, out, (view, kind, layers, None if head is None else (head - 1,), pieces), compare
-    )
+    drawn = (view, kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
+    _translated(model, (sentence, target), out, drawn, compare)
 
 
 def _answered(
@@ -94,14 +92,9 @@ def _answered(
 
 
 def _translated(
-    model: Path,
-    sentence: str | None,
-    target: str | None,
-    out: Path | None,
-    drawn: tuple[Any, ...],
-    compare: Path | None,
+    model: Path, pair: tuple[str | None, str | None], out: Path | None, drawn: tuple[Any, ...], compare: Path | None
 ) -> None:
-    """A model that translates: what it looked at for each word."""
+    """A model that translates: what it looked at for each word, of the target that is given or of its own."""
     from regard.show.canvas import check_name
     from regard.show.views import FILES, View
 

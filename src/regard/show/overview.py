@@ -18,7 +18,7 @@ from regard.show.reliability import draw_reliability
 LAYOUT = """
 h2.part { font-size: 1.25rem; font-weight: 600; margin: 2.4rem 0 0.8rem; }
 .pictures { display: flex; flex-wrap: wrap; gap: 1.6rem; align-items: start; }
-.pictures img { max-width: min(100%, 34rem); background: white; border-radius: 12px; }
+.pictures img { max-width: min(100%, 27rem); background: white; border-radius: 12px; }
 .wide { overflow-x: auto; }
 .wide pre { padding: 1rem; margin: 0; font-size: 0.86rem; }
 """
@@ -31,7 +31,7 @@ def overview_html(report: Report, answers: Sequence[Drawable], title: str = "") 
     parts = [
         f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n</header>\n<main>',
         f'<div class="wide" role="region" aria-label="Scores" tabindex="0"><pre>{escape(_scores(report))}</pre></div>',
-        f'<h2 class="part">A right answer and a wrong one</h2>\n<div class="figures texts">\n{figures}\n</div>'
+        f'<h2 class="part">Answers, right and wrong</h2>\n<div class="figures texts">\n{figures}\n</div>'
         if answers
         else "",
         f'<h2 class="part">What was measured</h2>\n<div class="pictures">{_pictures(report)}</div>\n</main>',
