@@ -16,6 +16,7 @@ import typer
 
 from regard.cli import (
     align,
+    classify,
     compare,
     data,
     evaluate,
@@ -48,6 +49,8 @@ app.command("recipe")(recipe.recipe)
 app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
+app.command("classify")(classify.classify)
+app.command("tag")(classify.tag)
 app.command("align")(align.align)
 app.command("score-links")(score_links.score_links)
 app.command("show")(show.show)
