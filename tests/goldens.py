@@ -36,8 +36,7 @@ from regard.recipe import NAMED, resolve, write
 from regard.recipe.resolve import Recipe
 from regard.search import Options
 from regard.show.document import record_document
-from regard.types import Batch
-from small import SOURCE, TARGET, smaller, words
+from small import built, forward, smaller
 
 HOME = Path(__file__).parent / "golden"
 TOLERANCE = 2e-3  # relative to the larger of a number and one
@@ -82,11 +81,10 @@ def observe_untrained(name):
     """The scores and looks of a recipe's small wiring as it is drawn."""
     recipe = small_recipe(name)
     torch.manual_seed(5)
-    model = recipe.build(TARGET if recipe.model.settings["share"] else SOURCE, TARGET).eval()
+    model = built(recipe).eval()
     torch.manual_seed(7)
-    batch = Batch(words(SOURCE, (7, 5, 2)), words(TARGET, (6, 3, 5)))
     with torch.no_grad():
-        found = model.teach(batch) if hasattr(model.predict, "teach") else model.label(batch.source)
+        found = forward(model)
     return {
         "parameters": {key: list(value.shape) for key, value in model.named_parameters()},
         "logits": _summary(found.logits),
