@@ -15,12 +15,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import fmean
+from typing import Any
+
+import numpy as np
 
 from regard.data.corpus import Corpus
 from regard.data.reviews_words import NEGATIVE, POSITIVE
 from regard.errors import RegardError, UsageError
 from regard.tasks.classifier import Classification, Classifier
-from regard.tasks.seen import Seen
 
 DRAWS = 5  # random erasures of each text
 
@@ -50,7 +52,7 @@ def erase(model: Classifier, texts: Sequence[str], count: int = 3, seed: int = 0
     if not answers:
         raise UsageError(f"expected texts of more than {2 * count} words; found none.", hint="Write a smaller --count.")
     random, words = Random(seed), [_seen(each).words[:-1] for each in answers]  # the end of a text is no word of it
-    most = [without(each, _seen(answer).most(count)) for each, answer in zip(words, answers, strict=True)]
+    most = [without(each, most_looked(answer, count)) for each, answer in zip(words, answers, strict=True)]
     drawn = [[without(each, random.sample(range(len(each)), count)) for each in words] for _ in range(DRAWS)]
     changed = [_changed(model, answers, texts) for texts in (most, *drawn)]
     return Erased(changed[0], fmean(changed[1:]), len(answers))
@@ -68,13 +70,20 @@ def polar(answers: Iterable[Classification]) -> float:
     return fmean(found)
 
 
+def most_looked(answer: Classification, count: int) -> list[int]:
+    """The places of the words looked at most, the end of the text left out."""
+    weights = _seen(answer).weights.mean(0)[:-1]
+    return [int(place) for place in np.argsort(-weights, kind="stable")[:count]]
+
+
 def _changed(model: Classifier, before: Sequence[Classification], texts: Sequence[str]) -> float:
     after = model.answer(texts, record=False)
     return 100 * fmean(one.label != two.label for one, two in zip(before, after, strict=True))
 
 
-def _seen(answer: Classification) -> Seen:
-    if answer.seen is None:
+def _seen(answer: Classification) -> Any:
+    """The words of a text, the end last, and the weight of each for every query."""
+    if not answer.attention:
         raise UsageError("this model looks at nothing.", hint="Name a model with attention over text.")
     return answer.seen
 

@@ -54,7 +54,7 @@ def measure(answers: Sequence[Classification], labels: Sequence[str]) -> Found:
     for answer in answers:
         assert answer.seen is not None
         weights = answer.seen.weights.mean(0)
-        gates = np.ones(len(weights), bool) if answer.seen.gates is None else answer.seen.gates
+        gates = weights > 0  # in use a closed gate gives a weight of exactly zero
         telling = np.zeros(len(weights), bool)
         telling[list(signals(str(answer.source)))] = True
         opened.append(float(gates.mean()))

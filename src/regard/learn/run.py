@@ -291,10 +291,10 @@ class Run:
 
     def _restore(self, state: State) -> None:
         # A setting that is younger than the run had its default then.
-        recipe = self.model.recipe
-        began = {} if recipe is None else _defaults(recipe)
+        recipe, now = self.model.recipe, self._terms()
+        began = {} if recipe is None else {key: value for key, value in _defaults(recipe).items() if key in now}
         began |= with_defaults(moved_terms(state.values["terms"]))
-        check_same(began, self._terms(), (*(f"train.{name}" for name in FREE), "task.verb", "task.metrics"))
+        check_same(began, now, (*(f"train.{name}" for name in FREE), "task.verb", "task.metrics"))
         self.batches.restore(state.values["stream"])
         self.learner.restore(state)
         self.progress = Progress(**state.values["standing"])

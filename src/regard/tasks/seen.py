@@ -49,17 +49,4 @@ def seen_by_label(source: Side, cell: Any, looked: tuple[Attended, ...], place: 
     words = np.zeros((len(weights), len(spans) + 1), dtype=np.float32)
     for piece, owner in enumerate(owners):
         words[:, owner if owner >= 0 else len(spans)] += weights[:, piece]
-    shown = (*(pieces.text[start:end] for start, end in spans), END)
-    return Seen(shown, words, _open_words(looked[-1], place, owners, len(shown)))
-
-
-def _open_words(looked: Attended, place: int, owners: list[int], count: int) -> Bool[np.ndarray, " S"] | None:
-    """The words with a piece whose gate is open, for any head; None where there are no gates."""
-    if looked.gates is None:
-        return None
-    gates = looked.gates[place].detach().float().numpy()
-    pieces = gates.reshape(-1, gates.shape[-1])[:, : len(owners)].max(0) > 0.5
-    found = np.zeros(count, dtype=bool)
-    for piece, owner in enumerate(owners):
-        found[owner] |= pieces[piece]  # what belongs to no word counts with the end, as its weight does
-    return found
+    return Seen((*(pieces.text[start:end] for start, end in spans), END), words)
