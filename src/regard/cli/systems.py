@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.recipe.tree import VERB
+
 if TYPE_CHECKING:
     from regard.recipe.tree import Table
 
@@ -39,8 +41,7 @@ def systems(
 def _verb(recipe: Table) -> str:
     """The command that uses a recipe's model, as its text says."""
     from regard.recipe.tree import Leaf, Table
-    from regard.task import Task
 
     task = recipe.entries.get("task")
     verb = task.entries.get("verb") if isinstance(task, Table) else None
-    return str(verb.value) if isinstance(verb, Leaf) else Task().verb
+    return str(verb.value) if isinstance(verb, Leaf) else VERB

@@ -17,6 +17,7 @@ from safetensors import SafetensorError
 
 from regard.engine.precision import use_bf16
 from regard.errors import TrainingError, UsageError
+from regard.evaluate.schema import validation_scores
 from regard.learn.events import Outcome, Reason, Saved, Step, Tell, Validated, Validation
 from regard.learn.folder import RunFolder, needed_bytes
 from regard.learn.learner import Learner
@@ -263,7 +264,8 @@ class Run:
 
     def _keep_best(self, model: Model, values: Mapping[str, float]) -> None:
         """Write the model as it stands to `best/`, with its scores."""
-        scores = json.dumps({"number": self.learner.number, **values}, indent=1)
+        found = validation_scores(values, self.learner.number, seconds=self.seconds, metric=self.progress.metric)
+        scores = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
         self._write(lambda: save(model, self.place.best, {"scores.json": scores, **self.place.files}))
 
     def _write(self, work: Callable[[], None]) -> None:
