@@ -287,6 +287,7 @@ class Translator:
         """Everything looked at while `target` (or the translation) is written: all kinds of attention, every head."""
         from regard.show.watch import watch
 
+        (source,) = texts_of("source", [source])
         model, engine, asked = self.model, self.engine.whole(), self.source.encode(source)
         if target is None:
             best = engine.search([[*asked.ids, END]], self._settled(Options(beam=beam)), record=False)

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from exports import LINES, saved
 from regard.data.tokenizer import SOURCE_FILE, TARGET_FILE, Tokenizer
-from regard.engine.tokenizers import WEIGHTS
+from regard.engine.tokenizers import WEIGHTS, open_tokenizers
 from regard.errors import ModelError
 from regard.export.request import Wish
 from regard.translator import Translator
@@ -123,3 +123,18 @@ def test_numbers_that_are_left_out(model, tmp_path, number):
     told["vocab"] |= {"zz": number}
     with pytest.raises(ModelError, match="numbered from 0 up"):
         Tokenizer.load(changed(model, tmp_path / "c.json", model=told))
+
+
+def test_a_joint_tokenizer_is_opened_once(tmp_path):
+    """Equal files are one object; a file that the weights do not know is refused all the same."""
+    (tmp_path / SOURCE_FILE).write_text(Tokenizer.train(["a b c d"] * 9, kind="words").backend.to_str())
+    shutil.copy(tmp_path / SOURCE_FILE, tmp_path / TARGET_FILE)
+    size = len(Tokenizer.load(tmp_path / SOURCE_FILE))
+    one, other = open_tokenizers(tmp_path, (size, size))
+    assert one is other
+    save_file({}, tmp_path / WEIGHTS, metadata={TARGET_FILE: "0" * 64})
+    with pytest.raises(ModelError, match=f"{TARGET_FILE} does not fit the weights"):
+        open_tokenizers(tmp_path, (size, size))
+    (tmp_path / WEIGHTS).unlink()
+    with pytest.raises(ModelError, match="expected 3 pieces"):
+        open_tokenizers(tmp_path, (size, 3))

@@ -59,3 +59,10 @@ def test_it_goes_to_standard_error(capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "step 1, 0:01: bleu 1" in captured.err
+
+
+def test_what_steers_a_terminal_is_not_passed_on(capsys):
+    with Bar(Budget(steps=3)) as bar:
+        bar(Validated(2, 1.0, {"bleu": 1.0}, ("one \x1b[31mred\nsecond line",), True))
+    told = capsys.readouterr().err
+    assert "\x1b" not in told and "one \N{REPLACEMENT CHARACTER}[31mred\nsecond line" in told

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
+from regard.chunks import one_line
 from regard.learn.events import Event, Step, Validated
 from regard.learn.run import Budget
 
@@ -56,7 +57,7 @@ class Bar:
         values = "  ".join(f"{name} {value:.4g}" for name, value in found.values.items())
         self._say(f"step {found.number:,}, {_clock(found.seconds)}: {values}{'  (best)' if found.best else ''}")
         for sample in found.samples:
-            self._say(sample)
+            self._say("\n".join(map(one_line, sample.split("\n"))))  # a corpus may hold what steers a terminal
 
     def _say(self, line: str) -> None:
         """One line as it is: what a model wrote may look like markup, and is none."""
