@@ -16,16 +16,18 @@ if TYPE_CHECKING:
     from regard.attend.attention import attention
     from regard.registry import build as part
     from regard.show.watch import watch
+    from regard.tasks.reproduce import reproduce
     from regard.translator import load
 
 _HOMES = {
     "attention": ("regard.attend.attention", "attention"),
     "load": ("regard.translator", "load"),
     "part": ("regard.registry", "build"),
+    "reproduce": ("regard.tasks.reproduce", "reproduce"),
     "train": ("regard.api", "train"),
     "watch": ("regard.show.watch", "watch"),
 }
-__all__ = ["RegardError", "__version__", "attention", "load", "part", "train", "watch"]
+__all__ = ["RegardError", "__version__", "attention", "load", "part", "reproduce", "train", "watch"]
 
 
 def __getattr__(name: str) -> Any:
