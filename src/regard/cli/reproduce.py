@@ -52,7 +52,7 @@ def tell(label: str, line: str) -> None:
 
 
 def _list(as_json: bool) -> None:
-    from regard.tasks.reproduce.arms import systems
+    from regard.recipe.reproduce import systems
 
     found = systems()
     if as_json:

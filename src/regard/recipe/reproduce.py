@@ -24,11 +24,11 @@ from annotated_types import Gt
 
 from regard.errors import Problem, RecipeError, did_you_mean
 from regard.recipe.check import plain
-from regard.recipe.read import read
+from regard.recipe.read import NAMED, read
 from regard.recipe.tree import Leaf, Table
 from regard.registry import REQUIRED, settings
-from regard.types import Count
 
+Count = Annotated[int, Gt(0)]
 Minutes = Annotated[float, Gt(0)]
 KEY = "reproduce"
 
@@ -86,6 +86,12 @@ def read_reproduce(recipe: str | Path) -> Reproduce | None:
     if problems:
         raise RecipeError(problems)
     return found
+
+
+def systems() -> dict[str, Reproduce]:
+    """Every recipe that comes with Regard and has a [reproduce] table, by name."""
+    found = {name: read_reproduce(name) for name in NAMED}
+    return {name: table for name, table in found.items() if table is not None}
 
 
 def check_reproduce(entry: Leaf | Table | None, problems: list[Problem]) -> Reproduce | None:

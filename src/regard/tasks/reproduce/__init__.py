@@ -13,8 +13,8 @@ from typing import Any
 
 from regard.data.corpus import Corpus
 from regard.recipe import Recipe, resolve
-from regard.recipe.reproduce import Reproduce
-from regard.tasks.reproduce.arms import Arm, Plan, systems, table_of
+from regard.recipe.reproduce import Reproduce, systems
+from regard.tasks.reproduce.arms import Arm, Plan, table_of
 from regard.tasks.reproduce.measure import Measured, answer, difference, measured, test_examples
 from regard.tasks.reproduce.pictures import draw_pictures
 from regard.tasks.reproduce.result import Reproduction

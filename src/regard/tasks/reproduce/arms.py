@@ -10,7 +10,7 @@ from pathlib import Path
 
 from regard.errors import UnknownName, UsageError
 from regard.recipe import NAMED
-from regard.recipe.reproduce import Reproduce, read_reproduce
+from regard.recipe.reproduce import Reproduce, read_reproduce, systems
 
 PLAN = "plan.json"
 PAPER = "-paper"
@@ -82,12 +82,6 @@ class Plan:
         words += ["--minutes", f"{minutes:.4g}", "--seed", str(self.seed)]
         words += [word for setting in arm.settings for word in ("-s", setting)]
         return [*words, "--resume"] if (arm.run / "state.safetensors").is_file() else words
-
-
-def systems() -> dict[str, Reproduce]:
-    """Every recipe that comes with Regard and has a [reproduce] table, by name."""
-    found = {name: read_reproduce(name) for name in NAMED}
-    return {name: table for name, table in found.items() if table is not None}
 
 
 def table_of(system: str) -> Reproduce:
