@@ -89,7 +89,19 @@ def fitting(kind, name, predict="luong"):
 
 def model(settings=(), source=SOURCE, target=TARGET):
     """The small recipe's model, not in training."""
-    return resolve(RECIPE, settings).build(source, target).eval()
+    return resolve(RECIPE, [*task_of(settings), *settings]).build(source, target).eval()
+
+
+def task_of(settings):
+    """The task that goes with the parts that settings name; without any of them it is to write text for text."""
+    found, goals = [], {"label": ("classify", "label"), "tag": ("tag", "tags")}
+    for setting in settings:
+        key, _, name = setting.partition("=")
+        if key in ("predict", "predict.part") and name in goals:
+            found += [f"task.goal={goals[name][0]}", f"task.target={goals[name][1]}"]
+        if key in ("encode", "encode.part") and name in IMAGE_ENCODERS:
+            found += ["task.source=image"]
+    return found
 
 
 # Recipes run at these sizes in tests; every other setting stays as it is.

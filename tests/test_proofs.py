@@ -39,7 +39,7 @@ def nll(name, recipe, steps, *settings, size=1500, **languages):
     with torch.no_grad():
         for batch in pair_batches(InMemory(pairs[1]), *tokenizers, shuffle=False):
             loss = sequence_loss(model, batch)
-            total, count = total + float(loss.nll) * loss.pieces, count + loss.pieces
+            total, count = total + float(loss.nll) * loss.count, count + loss.count
     return total / count
 
 

@@ -75,7 +75,7 @@ def test_behind_a_whole_key_its_values(press_tab):
         assert [f"attend.score={name}" for name in names("score")] == found[: len(names("score"))]
     assert press_tab("train", "rnnsearch", "-s", "attend.score=ge") == ["attend.score=general"]
     assert {"train.average=ema", "train.average=none"} <= set(press_tab("train", "luong", "-s", "train.average"))
-    assert press_tab("train", "luong", "-s", "train.guide=r") == ["train.guide=reference"]
+    assert press_tab("train", "luong", "-s", "task.goal.guide=r") == ["task.goal.guide=reference"]
     assert press_tab("train", "luong", "-s", "train.shard=") == ["train.shard=true", "train.shard=false"]
 
 

@@ -15,7 +15,6 @@ from regard.export.request import (
     FULL,
     KEPT,
     Wish,
-    check_writes_text,
     checked_twice,
     keep,
     lines_to_check,
@@ -23,7 +22,6 @@ from regard.export.request import (
     warn_of_loss,
 )
 from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
-from small import model, overrides
 
 FINE = Agreement(5, outputs=1.0, likely=1.0, links=1.0, likelihood=0.0, furthest=0.0, weights=0.0, record=0.0)
 
@@ -117,14 +115,6 @@ def test_files_are_kept_where_there_are_any(tmp_path):
     assert {each.name: each.read_text() for each in out.iterdir()} == {KEPT[0]: "one"}
     keep(home, out, ("other",))
     assert (out / "other").read_text() == "two"
-
-
-def test_only_what_writes_text_is_taken():
-    check_writes_text(model())
-    with pytest.raises(ModelError, match="expected a decoder that writes; found Label"):
-        check_writes_text(model(overrides("predict", "label")))
-    with pytest.raises(ModelError, match="expected an encoder that reads text; found GridEncoder"):
-        check_writes_text(model(overrides("encode", "grid"), source=3))
 
 
 def test_files_that_do_not_belong_together_are_refused(tmp_path):

@@ -177,8 +177,8 @@ def test_there_is_nothing_to_choose_where_one_process_fails_or_somebody_interrup
 
 
 def test_one_process_that_was_chosen_trains_as_one_that_was_asked_for(run, monkeypatch, tmp_path):
-    learnt, learn = [], setup.learn_tokenizers
-    monkeypatch.setattr(setup, "learn_tokenizers", lambda *words: learnt.append(words) or learn(*words))
+    learnt, learn = [], setup.fit_parts
+    monkeypatch.setattr(setup, "fit_parts", lambda *words: learnt.append(words) or learn(*words))
     measured(monkeypatch, one=3.0, two=2.0)
     code, said = run(tmp_path / "auto", "--steps", 3, "--processes", "auto")
     assert code == 0, said

@@ -7,7 +7,9 @@ from regard.learn.optimise import optimiser_for
 from regard.learn.settings import TrainSettings, check_same, with_defaults
 from regard.recipe import resolve, write
 from regard.recipe.moved import moved_terms
+from regard.recipe.tree import VERB
 from regard.registry import maker
+from regard.task import Task
 
 OLD = 'extends = "rnnsearch"\n[train]\nrate = 0.5\n'
 
@@ -96,3 +98,7 @@ def test_how_weights_begin_is_read_under_its_old_name(tmp_path):
         "initialise.reach": 0.07,
         "beginning": 1,
     }
+
+
+def test_a_recipe_that_does_not_say_is_for_translating():
+    assert Task().verb == VERB

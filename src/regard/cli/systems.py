@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.recipe.tree import VERB
+
 if TYPE_CHECKING:
     from regard.recipe.tree import Table
 

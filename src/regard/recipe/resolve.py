@@ -13,7 +13,6 @@ from regard.recipe.read import read
 from regard.recipe.reproduce import KEY, Reproduce, check_reproduce
 from regard.recipe.tree import Leaf, Table
 from regard.registry import Maker, find, names
-from regard.task import Spec
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,9 @@ class Recipe:
     task: Maker
     reproduce: Reproduce | None = None
 
-    def build(self, source: int | Spec, target: int | Spec) -> Any:
-        """The model for `source` and `target`: how many pieces, channels or classes, or all that is known of them."""
-        model = self.model(Spec.of(source), Spec.of(target))
+    def build(self, source: Any, target: Any) -> Any:
+        """The model for `source` and `target`: how many pieces, channels or classes, or a `Spec` of each."""
+        model = self.model(source, target)
         model.recipe = self
         return model
 

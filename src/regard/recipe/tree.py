@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+VERB = "translate"  # what the model of a recipe that does not say is used for
+
 
 @dataclass(frozen=True)
 class Leaf:

@@ -22,10 +22,9 @@ from regard.engine.onnx import Manifest
 from regard.errors import ModelError, UnknownName, UsageError
 from regard.export.agreement import Agreement
 from regard.export.onnx import export, operators
-from regard.export.request import Wish, check_writes_text
+from regard.export.request import Wish
 from regard.search import Options
 from regard.translator import Translator
-from small import model, overrides
 
 DOCS = Path(__file__).parents[3] / "docs" / "export.md"
 
@@ -41,13 +40,6 @@ def test_it_has_checked_itself(decoder, tmp_path_factory):
 
 
 # --- what is refused ---------------------------------------------------------------------------------------
-
-
-def test_what_does_not_turn_text_into_text():
-    with pytest.raises(ModelError, match="predict: expected a decoder that writes; found"):
-        check_writes_text(model(overrides("predict", "label")))
-    with pytest.raises(ModelError, match="encode: expected an encoder that reads text; found"):
-        check_writes_text(model(overrides("encode", "grid"), source=3))
 
 
 def test_what_was_asked_wrongly(tmp_path, tmp_path_factory):
