@@ -13,8 +13,6 @@ from regard.recipe.tree import VERB
 if TYPE_CHECKING:
     from regard.recipe.tree import Table
 
-VERB = "translate"  # of recipes that do not say, as `regard.task.Task` has it
-
 
 def systems(
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,

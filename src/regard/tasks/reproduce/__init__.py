@@ -63,7 +63,8 @@ def reproduce(
 
 def _checked(plan: Plan) -> Recipe:
     """Every arm's recipe is resolved, so that mistakes are told before any work; that of the system itself."""
-    return [resolve(arm.recipe, arm.settings) for arm in plan.arms()][0]
+    ours, *_ = [resolve(arm.recipe, arm.settings) for arm in plan.arms()]
+    return ours
 
 
 def open_data(recipe: Recipe, table: Reproduce, seed: int) -> Corpus:
