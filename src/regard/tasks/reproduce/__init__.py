@@ -15,7 +15,7 @@ from regard.data.corpus import Corpus
 from regard.recipe import Recipe, resolve
 from regard.recipe.reproduce import Reproduce, systems
 from regard.tasks.reproduce.arms import Arm, Plan, table_of
-from regard.tasks.reproduce.measure import Measured, answer, difference, measured, test_examples
+from regard.tasks.reproduce.measure import Measured, answer, difference, first_questions, measured
 from regard.tasks.reproduce.pictures import draw_pictures
 from regard.tasks.reproduce.result import Reproduction
 from regard.tasks.reproduce.train import Tell, train_arms
@@ -75,7 +75,7 @@ def open_data(recipe: Recipe, table: Reproduce, seed: int) -> Corpus:
 
 
 def _measure(plan: Plan, recipe: Recipe, corpus: Corpus, began: float) -> Reproduction:
-    table, tested = plan.table, test_examples(corpus, plan.table)
+    table, tested = plan.table, first_questions(corpus, plan.table)
     answered = [answer(arm, tested, table) for arm in plan.arms()]
     pictures = draw_pictures(answered, tested, table.measure, plan.out)
     result = Reproduction(

@@ -32,7 +32,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Tested:
+class Questions:
     """The test examples of a trial; `rows` are the places of those that the claim is about."""
 
     sources: list[Any]
@@ -50,13 +50,13 @@ class Answered:
     counted: Counted
 
 
-def test_examples(corpus: Corpus, table: Reproduce) -> Tested:
+def first_questions(corpus: Corpus, table: Reproduce) -> Questions:
     """The first examples of the test split."""
     rows = corpus.split("test")
     rows = rows.select(range(min(table.tested, len(rows))))
     sources, targets = list(rows["source"]), list(rows["target"])
     gold = read_links(list(rows["links"])) if "links" in rows.column_names and table.measure == "aer" else None
-    return Tested(sources, targets, gold, _rows_on(sources, table.on))
+    return Questions(sources, targets, gold, _rows_on(sources, table.on))
 
 
 def _rows_on(sources: Sequence[Any], on: str) -> Int[np.ndarray, " M"]:
@@ -67,7 +67,7 @@ def _rows_on(sources: Sequence[Any], on: str) -> Int[np.ndarray, " M"]:
     return np.sort(np.argsort(lengths, kind="stable")[-max(1, len(sources) // 3) :])
 
 
-def answer(arm: Arm, tested: Tested, table: Reproduce) -> Answered:
+def answer(arm: Arm, tested: Questions, table: Reproduce) -> Answered:
     """Let the best model of an arm answer, greedily, and count."""
     model, parts = load_parts(model_home(arm.run))
     answers = parts.goal.answer(model, tested.sources)
@@ -78,7 +78,7 @@ def answer(arm: Arm, tested: Tested, table: Reproduce) -> Answered:
     return Answered(arm, answers, counting(table.measure, sure)(texts, tested.targets).take(tested.rows))
 
 
-def _count_links(arm: Arm, tested: Tested) -> Counted:
+def _count_links(arm: Arm, tested: Questions) -> Counted:
     """The counts of the alignment error of the right targets' links."""
     from regard.translator import Translator
 

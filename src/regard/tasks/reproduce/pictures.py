@@ -11,13 +11,13 @@ from regard.evaluate import by_length, draw_lengths
 from regard.evaluate.lengths import count_words
 from regard.evaluate.metrics import metric
 from regard.tasks.reproduce.arms import Arm
-from regard.tasks.reproduce.measure import Answered, Tested, is_text
+from regard.tasks.reproduce.measure import Answered, Questions, is_text
 
 MIDDLING = 9  # words of an example that shows something and is read at a glance
 BY_LENGTH, LOOKED = "lengths.png", "looked.png"
 
 
-def draw_pictures(answered: Sequence[Answered], tested: Tested, measure: str, out: Path) -> list[Path]:
+def draw_pictures(answered: Sequence[Answered], tested: Questions, measure: str, out: Path) -> list[Path]:
     """Draw all that these answers can show."""
     found = []
     if is_text(answered[0].arm) and metric(measure).count is not None:
@@ -26,7 +26,7 @@ def draw_pictures(answered: Sequence[Answered], tested: Tested, measure: str, ou
     return [*found, looked] if looked else found
 
 
-def _by_length(answered: Sequence[Answered], tested: Tested, measure: str, path: Path) -> Path:
+def _by_length(answered: Sequence[Answered], tested: Questions, measure: str, path: Path) -> Path:
     series = {}
     for each in answered:
         texts = [answer.text for answer in each.answers]
@@ -34,7 +34,7 @@ def _by_length(answered: Sequence[Answered], tested: Tested, measure: str, path:
     return draw_lengths(series, path, title=f"{metric(measure).label} by source length")
 
 
-def _looked(answered: Answered, tested: Tested, path: Path) -> Path | None:
+def _looked(answered: Answered, tested: Questions, path: Path) -> Path | None:
     """Words shaded where the answers are classes, a matrix where a text was written; None where nothing looks."""
     if getattr(answered.answers[0], "seen", None) is not None:
         return _shaded(answered, tested, path)
@@ -43,7 +43,7 @@ def _looked(answered: Answered, tested: Tested, path: Path) -> Path | None:
     return None
 
 
-def _shown(answered: Answered, tested: Tested) -> str:
+def _shown(answered: Answered, tested: Questions) -> str:
     """A source of middling length, rightly answered if any is."""
     right = [
         source
@@ -65,7 +65,7 @@ def _matrix(arm: Arm, source: str, path: Path) -> Path | None:
         return None
 
 
-def _shaded(answered: Answered, tested: Tested, path: Path) -> Path:
+def _shaded(answered: Answered, tested: Questions, path: Path) -> Path:
     from regard.show.answers import one_right_one_wrong, save_shaded
 
     shaded = [_as_shaded(each, right) for each, right in zip(answered.answers, tested.targets, strict=True)]
