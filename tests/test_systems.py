@@ -9,9 +9,7 @@ from regard.recipe.reproduce import systems
 
 DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "systems.md").read_text(encoding="utf-8")
-SECTIONS = {
-    head: body for head, body in re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)
-}
+SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL))
 WORDS = {"BLEU": "bleu", "exact": "exact_match", "accuracy": "accuracy", "tag": "tag_accuracy", "error": "aer"}
 
 

@@ -7,6 +7,7 @@ from regard.errors import RecipeError
 from regard.evaluate.metrics import metric
 from regard.recipe import NAMED, resolve
 from regard.recipe.reproduce import Reproduce, read_reproduce, systems
+from regard.task import Spec
 from regard.tasks.reproduce.arms import Plan
 from small import RECIPE
 
@@ -85,6 +86,10 @@ def test_every_trial_can_begin(name, tmp_path):
     table = systems()[name]
     arms = Plan(name, table, table.minutes, 0, tmp_path).arms()
     recipes = [resolve(arm.recipe, arm.settings) for arm in arms]
+    for recipe in recipes:
+        # Every source as large as its side wants, whether it is pieces or the channels of an image.
+        image = recipe.task.settings["source"].name == "image"
+        assert recipe.build(Spec(3, (13, 17)) if image else 31, 31 if recipe.model.settings["share"] else 29)
     assert len({recipe.task.settings["verb"] for recipe in recipes}) == 1
     assert table.data in BUILTIN, "anyone can draw it"
     assert BUILTIN[table.data].direction(table.source, table.target)

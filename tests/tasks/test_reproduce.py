@@ -229,7 +229,9 @@ def test_the_verdict_says_when_the_interval_reaches_across():
 
 def test_the_difference_decides_where_there_is_one():
     table = replace(TABLE, against="soft: other", at_least=None, at_most=-3.0, measure="aer")
-    found = result(table, {"mine": Measured(5.0, 5.0, 5.0), "soft": Measured(9.0, 9.0, 9.0)}, Measured(-4.0, -5.0, -3.5))
+    found = result(
+        table, {"mine": Measured(5.0, 5.0, 5.0), "soft": Measured(9.0, 9.0, 9.0)}, Measured(-4.0, -5.0, -3.5)
+    )
     assert found.decisive.value == -4.0 and found.holds and found.clear
     assert "difference  -400.0% [-500.0%, -350.0%]" in str(found)
     assert "asked       at most -300.0%" in str(found)
