@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from regard.align.alignment import Alignment
 from regard.chunks import Chunk, one_json_line, one_line
 from regard.cli import lines
-from regard.cli.evaluate import _keep
 from regard.search import Options
+from regard.tasks.evaluation import keep
 from regard.translate_job import TranslateJob
 from regard.translator import Translation, Translator
 
@@ -77,7 +77,7 @@ def test_translations_as_json():
 
 
 def test_lines_of_other_commands(tmp_path, monkeypatch):
-    _keep([AWKWARD, "b"], tmp_path / "outputs")
+    keep([AWKWARD, "b"], tmp_path / "outputs")
     assert (tmp_path / "outputs").read_text(encoding="utf-8") == f"a\t{SHOWN}\nb\n"
     with (tmp_path / "out").open("wb") as file:
         monkeypatch.setattr(lines.sys, "stdout", SimpleNamespace(buffer=file))

@@ -12,25 +12,26 @@ from regard.errors import RegardError
 from regard.version import __version__
 
 if TYPE_CHECKING:
-    from regard.api import train
+    from regard.api import evaluate, load, train
     from regard.attend.attention import attention
     from regard.registry import build as part
     from regard.show.watch import watch
     from regard.tasks.reproduce import reproduce
-    from regard.translator import load
 
 _HOMES = {
     "attention": ("regard.attend.attention", "attention"),
-    "load": ("regard.translator", "load"),
+    "load": ("regard.tasks.objects", "load"),
     "part": ("regard.registry", "build"),
     "reproduce": ("regard.tasks.reproduce", "reproduce"),
     "train": ("regard.api", "train"),
     "watch": ("regard.show.watch", "watch"),
 }
-__all__ = ["RegardError", "__version__", "attention", "load", "part", "reproduce", "train", "watch"]
+__all__ = ["RegardError", "__version__", "attention", "evaluate", "load", "part", "reproduce", "train", "watch"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "evaluate":
+        return import_module("regard.evaluate")  # a package that can be called
     if name not in _HOMES:
         raise AttributeError(f"module 'regard' has no attribute '{name}'")
     home, inside = _HOMES[name]

@@ -1,17 +1,22 @@
-"""From a recipe and data to a model folder: the whole way, in one call. `regard train` is this function."""
+"""What a person calls: train, load, evaluate. `regard train` and `regard evaluate` are these functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from regard.data.corpus import Corpus
 from regard.data.held_out import Amount, HeldOut
+from regard.evaluate import Report
 from regard.learn.events import Tell, quiet
+from regard.tasks.evaluation import Asked, keep
+from regard.tasks.evaluation import evaluate as measure
 from regard.tasks.job import TrainJob, silent
+from regard.tasks.objects import load
 from regard.tasks.setup import Say, Tokenizers
-from regard.translator import Translator, load
 
-__all__ = ["load", "train"]
+__all__ = ["evaluate", "load", "train"]
 
 
 def train(
@@ -32,7 +37,7 @@ def train(
     tokenizers: Tokenizers | None = None,
     tell: Tell = quiet,
     say: Say = silent,
-) -> Translator:
+) -> Any:
     """Train a recipe on a corpus in the run folder `out`; the best model comes back, ready for use.
 
     Args:
@@ -54,3 +59,48 @@ def train(
         recipe, data, out, source, target, minutes, steps, seed, resume, settings, size, tokenizers, held_out
     )
     return asked.train(tell, say)
+
+
+def evaluate(
+    model: Any,
+    data: str | Path | Corpus,
+    *,
+    split: str = "test",
+    source: str | None = None,
+    target: str | None = None,
+    by_length: bool = False,
+    gold: str | Path | None = None,
+    beam: int = 5,
+    alpha: float | int | None = None,
+    tokenize: str = "13a",
+    validation: Amount | None = None,
+    test: Amount | None = None,
+    any_language: bool = False,
+    engine: str | None = None,
+    outputs: str | Path | None = None,
+    say: Say = silent,
+) -> Report:
+    """Measure a model on a split of a corpus by the metrics of its task, each with its 95 % interval.
+
+    Args:
+        model: what `regard.load` gave, or a folder.
+        data: a corpus, as `regard data` understands it, or an open one; `source` and `target` pick its languages, or
+            the columns of a table.
+        by_length: the main metric by the length of the source too, where that is text.
+        gold: a file of gold links, a line a pair, for the alignment error; else those of the corpus.
+        beam: how many outputs are followed at once, of models that write; `alpha` is their length penalty, `tokenize`
+            how sacreBLEU cuts words.
+        validation: what was cut off from train where the corpus lacks splits, if not what the model's training did;
+            `test` likewise.
+        any_language: take `source` and `target` even where the model was trained for others.
+        engine: what runs a model that is read from a folder.
+        outputs: a file that keeps the answers, a line each.
+        say: hears notes in words.
+    """
+    asked = Asked(
+        split, source, target, any_language, HeldOut(validation, test), by_length, gold, beam, alpha, tokenize
+    )
+    report, answers = measure(model, data, asked, engine=engine, say=say)
+    if outputs is not None:
+        keep(answers, Path(outputs))
+    return report

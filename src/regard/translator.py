@@ -16,7 +16,7 @@ from regard.data.texts import texts_of
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
 from regard.data.tokenizer import SOURCE_FILE as SOURCE_FILE
 from regard.data.tokenizer import TARGET_FILE as TARGET_FILE
-from regard.engine import AUTO, Engine, aloud, open_engine, silent
+from regard.engine import Engine, open_engine, silent
 from regard.engine.home import LENGTHS_FILE as LENGTHS_FILE
 from regard.engine.home import describe, model_home, named_folder, read_aligner, read_alpha
 from regard.engine.tokenizers import open_tokenizers
@@ -360,16 +360,6 @@ class Translator:
             aligner = aligner.within(len(heads), heads[min(aligner.layer, len(heads) - 1)])
         ours, theirs = _side(self.source, source, spaced[0]), _side(self.target, target, spaced[1])
         return Record(ours, theirs, layers, aligner, self.name)
-
-
-def load(folder: str | Path, engine: str | None = AUTO, threads: int | None = None) -> Translator:
-    """The model of a model folder, the best one of a run folder, or an exported one, ready for use.
-
-    The folder says which engine runs it (`regard export` writes folders for others than PyTorch). With "auto" a model
-    folder is run by CTranslate2 where that is installed and converts it exactly, which standard error is told, and by
-    PyTorch for all else; any other `engine` is insisted on. `threads` is how many may compute, else all.
-    """
-    return Translator.load(folder, engine, threads, aloud)
 
 
 def _tokens(options: Options) -> int:

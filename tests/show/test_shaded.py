@@ -9,11 +9,11 @@ import pytest
 from rich.cells import cell_len
 
 from regard.errors import ShapeError, UsageError
-from regard.show.answers import one_right_one_wrong, save_shaded
+from regard.show.answers import answers_html, embed_answers, one_right_one_wrong, save_shaded
 from regard.show.reading import GREYS
 from regard.show.shaded import Shaded, broken, gaps, is_leftward, seen_order
 from regard.show.shaded_figure import CLOSED, EDGE, WIDTH, plot_shaded
-from regard.show.shaded_page import STEPS, embed_shaded, shade_class, shaded_html, shades_css
+from regard.show.shaded_page import STEPS, shade_class, shades_css
 from regard.show.shaded_text import BAD, GOOD, PALE, PLAIN, shaded_text
 from show.markup import Reader, fingerprint
 
@@ -181,7 +181,7 @@ HOSTILE = Shaded(('<script>alert(1)</script>', '"onload="x', "&amp;"), np.array(
 
 
 def test_a_page_is_one_file_and_its_policy_lets_only_its_own_run():
-    read = Reader(shaded_html([ONE, TWO], "both"))
+    read = Reader(answers_html([ONE, TWO], "both"))
     assert [text for _, text in read.of("title")] == ["both"]
     for tag in ("script", "style"):
         for attributes, text in read.of(tag):
@@ -191,8 +191,8 @@ def test_a_page_is_one_file_and_its_policy_lets_only_its_own_run():
 
 
 def test_words_become_text_and_nothing_else():
-    text = shaded_html([HOSTILE], "<h1>")
-    plain = Reader(shaded_html([ONE], "t"))
+    text = answers_html([HOSTILE], "<h1>")
+    plain = Reader(answers_html([ONE], "t"))
     assert len(Reader(text).of("script")) == len(plain.of("script"))
     for tag in ("b", "i", "img"):
         assert Reader(text).of(tag) == []
@@ -200,11 +200,11 @@ def test_words_become_text_and_nothing_else():
 
 
 def test_a_page_has_every_word_with_its_shade_and_weight():
-    read = Reader(shaded_html([ONE]))
+    read = Reader(answers_html([ONE]))
     spans = [(text, attributes.get("class"), attributes.get("title")) for attributes, text in read.of("span")]
     assert spans == [("the", "s1", "0.050"), ("story", "s6", "0.200"), ("is", None, "0.000"), ("so", "s1", "0.050"),
                      ("thin", "s20", "0.700")]  # fmt: skip
-    gated = Reader(shaded_html([TWO]))
+    gated = Reader(answers_html([TWO]))
     kinds = [attributes["class"].split()[0] for attributes, _ in gated.of("span")]
     assert kinds == ["closed", "open", "closed", "closed", "open"] * 2
     assert [attributes.get("dir") for attributes, _ in gated.of("p") if attributes.get("class") == "words"] == [
@@ -213,25 +213,25 @@ def test_a_page_has_every_word_with_its_shade_and_weight():
 
 
 def test_right_and_wrong_are_said_in_words():
-    text = unescape(shaded_html([ONE, TWO]))
+    text = unescape(answers_html([ONE, TWO]))
     assert "✓ right" in text
     assert "✗ wrong; right is <bdi>bad</bdi>" in text
     assert 'width="90.00"' in text, "the bar of nine tenths"
 
 
 def test_letters_without_spaces_stay_together():
-    text = shaded_html([Shaded(tuple("这部"), np.array([[1.0, 0.0]]), "好")])
+    text = answers_html([Shaded(tuple("这部"), np.array([[1.0, 0.0]]), "好")])
     assert "</span><span" in text
-    assert "</span> <span" in shaded_html([ONE])
+    assert "</span> <span" in answers_html([ONE])
 
 
 def test_a_notebook_shows_it_in_a_frame_that_reaches_nothing():
-    ((frame, _),) = Reader(embed_shaded([HOSTILE, TWO])).of("iframe")
+    ((frame, _),) = Reader(embed_answers([HOSTILE, TWO])).of("iframe")
     assert frame["sandbox"] is None, "nothing is allowed"
     inside = Reader(frame["srcdoc"])
     assert len(inside.of("span")) == 3 + 10
     assert inside.of("h1") == []
-    heights = [int(Reader(embed_shaded([even(count)])).of("iframe")[0][0]["height"]) for count in (7, 101, 4001)]
+    heights = [int(Reader(embed_answers([even(count)])).of("iframe")[0][0]["height"]) for count in (7, 101, 4001)]
     assert heights[0] < heights[1] < heights[2] == 1200
 
 
@@ -315,7 +315,7 @@ def test_formulas_are_not_read(tmp_path):
 
 
 def test_pages_and_text_are_files_too(tmp_path):
-    assert save_shaded(ONE, tmp_path / "a.html", "t").read_text("utf-8") == shaded_html([ONE], "t")
+    assert save_shaded(ONE, tmp_path / "a.html", "t").read_text("utf-8") == answers_html([ONE], "t")
     assert save_shaded(ONE, tmp_path / "a.txt", "t").read_text("utf-8") == f"t\n\n{shaded_text(ONE)}\n"
     with pytest.raises(UsageError, match=r"ends in \.html, \.png, \.svg, \.pdf, \.txt"):
         save_shaded(ONE, tmp_path / "a.gif")

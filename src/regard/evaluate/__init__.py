@@ -1,4 +1,12 @@
-"""Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists."""
+"""Evaluate: how good outputs, alignments and speed are. Pure functions over plain lists.
+
+The package can be called: `regard.evaluate(model, data)` measures a model on a corpus, see `regard.api.evaluate`.
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 from regard.evaluate.calibration import Bin, Calibration, calibration, calibration_of, count_ece
 from regard.evaluate.confusion import ClassScore, Confusion, confusion
@@ -66,3 +74,19 @@ __all__ = [
     "values_of",
     "words_for_word",
 ]
+
+
+class _Evaluate(ModuleType):
+    """A module that can be called: `regard.evaluate` is both this package and the function that users call.
+
+    A function of that name in `regard` is lost as soon as anybody imports the package, which takes its place.
+    The function is found by name when it is called, for it lies above this package and imports much.
+    """
+
+    def __call__(self, *given: Any, **named: Any) -> Report:
+        """As `regard.api.evaluate` says."""
+        report: Report = import_module("regard.api").evaluate(*given, **named)
+        return report
+
+
+sys.modules[__name__].__class__ = _Evaluate

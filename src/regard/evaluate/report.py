@@ -31,10 +31,11 @@ class Report:
     speed: Throughput | None = None
     confusion: Confusion | None = None
     calibration: Calibration | None = None
+    notes: tuple[str, ...] = ()  # what to know when reading the scores
 
     def as_text(self) -> str:
         """A short table for people; the signatures stand below it, to be quoted with the scores."""
-        lines = [self.title, *self._table(), *self._by_length()]
+        lines = [self.title, *self._table(), *(f"  note: {note}" for note in self.notes), *self._by_length()]
         if self.confusion is not None:
             lines += ["", "by class", *_indented(self.confusion.as_text())]
         if self.calibration is not None:
@@ -57,6 +58,8 @@ class Report:
             body["confusion"] = self.confusion.as_dict()
         if self.calibration is not None:
             body["calibration"] = self.calibration.as_dict()
+        if self.notes:
+            body["notes"] = list(self.notes)
         if self.speed is not None:
             rates = ("sentences_per_second", "pieces_per_second")
             body["speed"] = asdict(self.speed) | {rate: getattr(self.speed, rate) for rate in rates}

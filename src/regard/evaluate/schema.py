@@ -3,7 +3,7 @@
 {"format": "regard-scores-1", "title": text,
  "scores": [{"name": as people write it, "value", and, where they are known, "signature", "low", "high"}, ...],
  "training": {"updates", "seconds", "metric": which the best was chosen by},    # of a validation
- "words", "lengths", "alignment", "confusion", "calibration", "speed"}          # of a report, as far as measured
+ "words", "lengths", "alignment", "confusion", "calibration", "notes", "speed"}  # of a report, as far as measured
 
 All but `format`, `title` and `scores` may be left out.
 """

@@ -12,7 +12,7 @@ from regard.errors import UsageError
 
 @dataclass(frozen=True)
 class Throughput:
-    """What was done, and in which time. A rate is 0 where no time passed."""
+    """What was done, and in which time. A rate is 0 where no time passed; of labels there are no pieces."""
 
     sentences: int
     pieces: int
@@ -29,6 +29,8 @@ class Throughput:
         return self.pieces / self.seconds if self.seconds > 0 else 0.0
 
     def __str__(self) -> str:
+        if not self.pieces:  # what is not written piece by piece
+            return f"{self.sentences_per_second:,.1f} answers/s ({self.sentences:,} answers in {self.seconds:,.1f} s)"
         return (
             f"{self.sentences_per_second:,.1f} sentences/s, {self.pieces_per_second:,.0f} pieces/s "
             f"({self.sentences:,} sentences in {self.seconds:,.1f} s)"

@@ -17,6 +17,7 @@ from safetensors import SafetensorError
 
 from regard.engine.precision import use_bf16
 from regard.errors import TrainingError, UsageError
+from regard.evaluate.schema import validation_scores
 from regard.learn.events import Outcome, Reason, Saved, Step, Tell, Validated, Validation
 from regard.learn.folder import RunFolder, needed_bytes
 from regard.learn.learner import Learner
@@ -184,7 +185,7 @@ class Run:
         self.tick()
         left = self.budget.left(self.learner.number, self.seconds, self.spent / self.made)
         speed = self.pieces / self.spent
-        step = Step(self.learner.number, self.seconds, done.nll, speed, done.rate, done.norm, left)
+        step = Step(self.learner.number, self.seconds, done.nll, speed, done.rate, done.norm, left, done.losses)
         if self.processes.main:
             self.log.step(step)
             self.tell(step)
@@ -263,7 +264,8 @@ class Run:
 
     def _keep_best(self, model: Model, values: Mapping[str, float]) -> None:
         """Write the model as it stands to `best/`, with its scores."""
-        scores = json.dumps({"number": self.learner.number, **values}, indent=1)
+        found = validation_scores(values, self.learner.number, seconds=self.seconds, metric=self.progress.metric)
+        scores = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
         self._write(lambda: save(model, self.place.best, {"scores.json": scores, **self.place.files}))
 
     def _write(self, work: Callable[[], None]) -> None:
@@ -292,8 +294,8 @@ class Run:
     def _restore(self, state: State) -> None:
         # A setting that is younger than the run had its default then.
         recipe = self.model.recipe
-        began = {} if recipe is None else _defaults(recipe)
-        began |= with_defaults(moved_terms(state.values["terms"]))
+        known = moved_terms(state.values["terms"])
+        began = ({} if recipe is None else _defaults(recipe, known)) | with_defaults(known)
         check_same(began, self._terms(), (*(f"train.{name}" for name in FREE), "task.verb", "task.metrics"))
         self.batches.restore(state.values["stream"])
         self.learner.restore(state)
@@ -318,9 +320,11 @@ class Run:
         return needed_bytes(sum(each.nbytes for each in weights_of(self.model).values()), copies)
 
 
-def _defaults(recipe: Recipe) -> Flat:
+def _defaults(recipe: Recipe, known: Flat) -> Flat:
     """What every setting of a model and its task was, in a run that is older than the setting."""
-    task = flat_part(Maker("task", recipe.task.name)) | defaults_of(recipe.task)
+    task = defaults_of(recipe.task)
+    if "task.source.part" not in known:  # a run that is older than tasks turns text into text
+        task = flat_part(Maker("task", recipe.task.name)) | task
     return defaults_of(recipe.model) | {f"task.{key}": value for key, value in task.items()}
 
 

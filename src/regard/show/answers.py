@@ -1,40 +1,88 @@
-"""The door to pictures of classified texts: as text, as a page, as a figure, by the name of the file."""
+"""The door to pictures of answers: as text, as a page, as a figure, by the name of the file.
+
+An answer is a classified text, a classified image or a tagged text, and knows no more of pictures than what it holds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
+from typing import TypeAlias, TypeVar
 
 from regard.errors import UsageError
-from regard.show.canvas import ENDINGS, check_name
+from regard.show.canvas import ENDINGS, check_name, write_figure
+from regard.show.page import frame_html
+from regard.show.pictured import STYLE as PICTURED_STYLE
+from regard.show.pictured import Pictured, picture_html, picture_text, plot_pictured
 from regard.show.place import fresh_file
 from regard.show.shaded import Shaded
-from regard.show.shaded_text import shaded_texts
+from regard.show.shaded_figure import plot_shaded
+from regard.show.shaded_page import STYLE as SHADED_STYLE
+from regard.show.shaded_page import TITLE, embedded, example_html, heading_html, shades_css
+from regard.show.shaded_text import shaded_text
+from regard.show.tagged import STYLE as TAGGED_STYLE
+from regard.show.tagged import TaggedText, plot_tagged, tagged_html, tagged_text
+from regard.show.terminal import WIDTH
 
 FILES = (".html", *ENDINGS, ".txt")
+STYLE = SHADED_STYLE + TAGGED_STYLE + PICTURED_STYLE + shades_css()
+Drawable: TypeAlias = Shaded | Pictured | TaggedText
+Some = TypeVar("Some", Shaded, Pictured, TaggedText)
+IMAGE = 12  # lines of a page that an image takes
+
+
+def save_answers(answers: Sequence[Drawable], path: str | Path, title: str = "") -> Path:
+    """Write answers as the kind of file that its name asks for; a figure of images or tags holds one of them."""
+    path = Path(path)
+    ending = check_name(path, FILES)
+    if not answers:
+        raise UsageError("a picture: expected at least one example; found none.")
+    if ending in ENDINGS:
+        return _draw(answers, path, title)
+    if ending == ".html":
+        text = answers_html(answers, title)
+    else:
+        text = "\n\n".join(filter(None, (title, answers_text(answers)))) + "\n"
+    with fresh_file(path) as draft:
+        draft.write_text(text, encoding="utf-8", errors="surrogatepass", newline="\n")
+    return path
 
 
 def save_shaded(examples: Shaded | Sequence[Shaded], path: str | Path, title: str = "") -> Path:
     """Write one classified text or several as the kind of file that its name asks for."""
-    path, many = Path(path), [examples] if isinstance(examples, Shaded) else list(examples)
-    ending = check_name(path, FILES)
-    if not many:
-        raise UsageError("a picture: expected at least one example; found none.")
-    if ending == ".html":
-        from regard.show.shaded_page import write_shaded
-
-        return write_shaded(many, path, title)
-    if ending in ENDINGS:
-        from regard.show.shaded_figure import draw_shaded
-
-        return draw_shaded(many, path, title)
-    with fresh_file(path) as draft:
-        text = "\n\n".join(filter(None, (title, shaded_texts(many))))
-        draft.write_text(text + "\n", encoding="utf-8", errors="surrogatepass", newline="\n")
-    return path
+    return save_answers([examples] if isinstance(examples, Shaded) else examples, path, title)
 
 
-def one_right_one_wrong(examples: Sequence[Shaded]) -> list[Shaded]:
+def answers_text(answers: Sequence[Drawable], width: int = WIDTH, *, colour: bool = False) -> str:
+    """Answers for a terminal, one below the other."""
+    return "\n\n\n".join(_text(each, width, colour) for each in answers)
+
+
+def answers_html(answers: Sequence[Drawable], title: str = "") -> str:
+    """A page of answers that needs nothing else, and works without scripts."""
+    title = title or TITLE
+    body = f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n</header>\n{_main(answers)}'
+    return frame_html(title, body, STYLE)
+
+
+def embed_answers(answers: Sequence[Drawable]) -> str:
+    """The same inside another page, as a notebook shows it: in a frame that can reach nothing around it."""
+    return embedded(_main(answers), STYLE, sum(map(_height, answers)))
+
+
+def answer_html(answer: Drawable, level: int = 2) -> str:
+    """One answer, as a part of a page whose style has that of this module; its heading is of `level`."""
+    if isinstance(answer, Shaded):
+        return example_html(answer, level)
+    if isinstance(answer, TaggedText):
+        return tagged_html(answer, level)
+    notes = [f'<p class="note">{escape(told)}</p>' for told in answer.remarks()]
+    parts = [*heading_html(answer, level), picture_html(answer), *notes]
+    return "\n".join(['<section class="figure">', *filter(None, parts), "</section>"])
+
+
+def one_right_one_wrong(examples: Sequence[Some]) -> list[Some]:
     """The surest right answer and the surest wrong one, as far as there are such: what a page begins with."""
     found = []
     for wanted in (True, False):
@@ -42,3 +90,38 @@ def one_right_one_wrong(examples: Sequence[Shaded]) -> list[Shaded]:
         if some:
             found.append(max(some, key=lambda each: each.probability or 0.0))
     return found
+
+
+def _draw(answers: Sequence[Drawable], path: Path, title: str) -> Path:
+    shaded = [each for each in answers if isinstance(each, Shaded)]
+    if len(shaded) == len(answers):
+        return write_figure(plot_shaded(shaded, title), path)
+    if len(answers) > 1:
+        raise UsageError(
+            f"{path}: a figure holds one image or one tagged text; found {len(answers)}.",
+            hint=f"Write {path.with_suffix('.html')}, a page of all of them.",
+        )
+    if isinstance(answers[0], TaggedText):
+        return write_figure(plot_tagged(answers[0], title), path)
+    return write_figure(plot_pictured(answers[0]), path, title)  # type: ignore[arg-type]
+
+
+def _text(answer: Drawable, width: int, colour: bool) -> str:
+    if isinstance(answer, Shaded):
+        return shaded_text(answer, width, colour=colour)
+    return tagged_text(answer, width, colour=colour) if isinstance(answer, TaggedText) else picture_text(answer)
+
+
+def _main(answers: Sequence[Drawable]) -> str:
+    if not answers:
+        raise UsageError("a page: expected at least one example; found none.")
+    figures = "\n".join(map(answer_html, answers))
+    return f'<main class="figures texts">\n{figures}\n</main>'
+
+
+def _height(answer: Drawable) -> float:
+    """About how many lines an answer takes in a notebook."""
+    if isinstance(answer, Pictured):
+        return IMAGE + len(answer.likeliest())
+    words = len(answer.words) / 10
+    return words * 2 + 4 if isinstance(answer, TaggedText) else 7 + max(1, len(answer.weights)) * (2 + words)

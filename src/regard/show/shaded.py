@@ -23,8 +23,35 @@ FAINT = 0.1  # of the fully shaded weight: what is below is not told by name
 RIGHT, WRONG = "✓", "✗"
 
 
+class Answered:
+    """What is told of every answer that is a class, whatever was read to find it."""
+
+    answer: str
+    probability: float | None
+    right: str | None
+    classes: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+    @property
+    def is_right(self) -> bool | None:
+        """Whether the answer is right; nothing where that is not known."""
+        return None if self.right is None else self.answer == self.right
+
+    def heading(self) -> list[str]:
+        """The answer, how sure it is, and whether it is right: parts, of which each has a direction of its own."""
+        sure = [] if self.probability is None else [percent(self.probability)]
+        verdict = {None: [], True: [RIGHT], False: [f"{WRONG} right:", str(self.right)]}[self.is_right]
+        return [self.answer, *sure, *verdict]
+
+    def likeliest(self, most: int = STRONGEST) -> list[tuple[str, float]]:
+        """The classes of highest probability, and the right one if it is not among them."""
+        ranked = sorted(zip(self.classes, self.probabilities, strict=True), key=lambda each: -each[1])
+        missed = [each for each in ranked[most:] if each[0] == self.right]
+        return ranked[:most] + missed
+
+
 @dataclass(frozen=True)
-class Shaded:
+class Shaded(Answered):
     """The words of a text, what each query looked at, and the answer.
 
     weights: of every query over the words; no query where a model does not attend.
@@ -56,20 +83,9 @@ class Shaded:
             raise UsageError("weights: expected numbers; found values that are not finite.")
 
     @property
-    def is_right(self) -> bool | None:
-        """Whether the answer is right; nothing where that is not known."""
-        return None if self.right is None else self.answer == self.right
-
-    @property
     def is_open(self) -> Bool[np.ndarray, " S"]:
         """Which words were open to be looked at: all, where there are no gates."""
         return np.ones(len(self.words), bool) if self.gates is None else np.asarray(self.gates) > 0.5
-
-    def heading(self) -> list[str]:
-        """The answer, how sure it is, and whether it is right: parts, of which each has a direction of its own."""
-        sure = [] if self.probability is None else [percent(self.probability)]
-        verdict = {None: [], True: [RIGHT], False: [f"{WRONG} right:", str(self.right)]}[self.is_right]
-        return [self.answer, *sure, *verdict]
 
     def full(self, query: int) -> float:
         """The weight that is shaded fully: the query's largest, but at least some even shares of the open words."""
@@ -86,12 +102,6 @@ class Shaded:
         least = max(FAINT * self.full(query), 1.01 / max(1, int(self.is_open.sum())))  # an even share says nothing
         order = np.argsort(-row, kind="stable")[:most]
         return [(self.words[place], float(row[place])) for place in order if row[place] > least]
-
-    def likeliest(self, most: int = STRONGEST) -> list[tuple[str, float]]:
-        """The classes of highest probability, and the right one if it is not among them."""
-        ranked = sorted(zip(self.classes, self.probabilities, strict=True), key=lambda each: -each[1])
-        missed = [each for each in ranked[most:] if each[0] == self.right]
-        return ranked[:most] + missed
 
     def key(self, query: int) -> list[str]:
         """What the shades of a query mean and the words that it looked at most: parts, as of the heading."""

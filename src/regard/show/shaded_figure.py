@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from regard.errors import UsageError
-from regard.show.canvas import check_name, new_figure, write_figure
+from regard.show.canvas import new_figure
 from regard.show.fonts import families
 from regard.show.labels import cut, readable
 from regard.show.shaded import Shaded, broken, gaps, is_leftward, percent, seen_order
@@ -37,36 +36,39 @@ def plot_shaded(examples: Sequence[Shaded], title: str = "") -> Any:
     texts = [
         text for each in examples for text in (*each.words, *each.classes, each.answer, each.right or "", each.note)
     ]
-    figure = new_figure(WIDTH, 1.0)
-    figure.set_layout_engine("none")  # everything has its place already
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.axis("off")
-    pen = _Pen(axes, families((*texts, title)))
-    if title:
-        pen.parts(readable(title).split(), LARGE, weight="bold")
+    pen = Pen.new(texts, title)
     for each in examples:
         _draw(pen, each)
-    height = pen.y + EDGE / 2
-    figure.set_size_inches(WIDTH, height)
-    axes.set(xlim=(0, WIDTH), ylim=(height, 0))
-    return figure
-
-
-def draw_shaded(examples: Sequence[Shaded], path: str | Path, title: str = "") -> Path:
-    """Draw into a .png, .svg or .pdf file."""
-    path = Path(path)
-    check_name(path)
-    return write_figure(plot_shaded(examples, title), path)
+    return pen.done()
 
 
 @dataclass
-class _Pen:
+class Pen:
     """Where the next thing is drawn, and how wide things are."""
 
     axes: Any
     fonts: list[str]
     y: float = EDGE
     widths: dict[tuple[str, float], float] = field(default_factory=dict)
+
+    @classmethod
+    def new(cls, texts: Sequence[str], title: str = "") -> Pen:
+        """On a new figure that is to hold these texts, below its title."""
+        figure = new_figure(WIDTH, 1.0)
+        figure.set_layout_engine("none")  # everything has its place already
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.axis("off")
+        pen = cls(axes, families((*texts, title)))
+        if title:
+            pen.parts(readable(title).split(), LARGE, weight="bold")
+        return pen
+
+    def done(self) -> Any:
+        """The figure, as high as what was drawn needs."""
+        height = self.y + EDGE / 2
+        self.axes.figure.set_size_inches(WIDTH, height)
+        self.axes.set(xlim=(0, WIDTH), ylim=(height, 0))
+        return self.axes.figure
 
     def width(self, text: str, points: float = POINTS, **style: Any) -> float:
         """Inches."""
@@ -107,7 +109,7 @@ class _Pen:
         self.axes.add_patch(Rectangle((x, self.y - 0.72 * height), width, height, zorder=0.5, **style))
 
 
-def _draw(pen: _Pen, shaded: Shaded) -> None:
+def _draw(pen: Pen, shaded: Shaded) -> None:
     pen.down(LARGE)
     colour = {True: GOOD, False: BAD, None: "black"}[shaded.is_right]
     pen.parts(shaded.heading(), LARGE, weight="bold", color=colour)
@@ -121,7 +123,7 @@ def _draw(pen: _Pen, shaded: Shaded) -> None:
         pen.parts(readable(told).split(), SMALL, color=QUIET)
 
 
-def _bars(pen: _Pen, shaded: Shaded) -> None:
+def _bars(pen: Pen, shaded: Shaded) -> None:
     from matplotlib.patches import Rectangle
 
     rows = [(cut(name, LONGEST), share) for name, share in shaded.likeliest()]
@@ -137,7 +139,7 @@ def _bars(pen: _Pen, shaded: Shaded) -> None:
         pen.down(0.7 * SMALL)
 
 
-def _words(pen: _Pen, shaded: Shaded, shades: Float[np.ndarray, " S"]) -> None:
+def _words(pen: Pen, shaded: Shaded, shades: Float[np.ndarray, " S"]) -> None:
     pad = 0.03
     words = [cut(word, LONGEST) for word in shaded.words]
     widths = [pen.width(word) + 2 * pad for word in words]

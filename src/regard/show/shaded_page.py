@@ -6,17 +6,13 @@ let through: shades are classes, twenty steps of them. All text is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
-from regard.errors import UsageError
 from regard.show.page import frame_html
-from regard.show.place import fresh_file
-from regard.show.shaded import RIGHT, WRONG, Shaded, gaps, percent
+from regard.show.shaded import RIGHT, WRONG, Answered, Shaded, gaps, percent
 
 TITLE = "What the model looked at"
 STEPS = 20
@@ -43,19 +39,9 @@ STYLE = """
 """
 
 
-def shaded_html(examples: Sequence[Shaded], title: str = "") -> str:
-    """A page of classified texts: each with its answer, the likeliest classes, and its words shaded."""
-    if not examples:
-        raise UsageError("a page: expected at least one example; found none.")
-    title = title or TITLE
-    header = f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n</header>'
-    return frame_html(title, f"{header}\n{_main(examples)}", STYLE + shades_css())
-
-
-def embed_shaded(examples: Sequence[Shaded]) -> str:
-    """The same inside another page, as a notebook shows it: in a frame that can reach nothing around it."""
-    inner = frame_html(TITLE, _main(examples), STYLE + shades_css(), kind="embedded shaded")
-    lines = sum(HEAD + max(1, len(each.weights)) * (2 + len(each.words) / ABREAST) for each in examples)
+def embedded(body: str, style: str, lines: float) -> str:
+    """A body of about so many lines inside another page, in a frame that can reach nothing around it."""
+    inner = frame_html(TITLE, body, style, kind="embedded shaded")
     height = min(TALLEST, round(LINE * (lines + 2)))
     return (
         f'<iframe title="{TITLE}" sandbox width="100%" height="{height}" style="border: 0" '
@@ -63,23 +49,9 @@ def embed_shaded(examples: Sequence[Shaded]) -> str:
     )
 
 
-def _main(examples: Sequence[Shaded]) -> str:
-    figures = "\n".join(map(example_html, examples))
-    return f'<main class="figures texts">\n{figures}\n</main>'
-
-
-def write_shaded(examples: Sequence[Shaded], path: Path, title: str = "") -> Path:
-    """Write the page; a crash leaves the old file or the new one."""
-    text = shaded_html(examples, title)
-    with fresh_file(path) as draft:
-        draft.write_text(text, encoding="utf-8", errors="surrogatepass", newline="\n")
-    return path
-
-
 def example_html(shaded: Shaded, level: int = 2) -> str:
     """One text, as a part of a page whose style has that of this module; its heading is of `level`."""
-    parts = [f'<h{level} class="title"><bdi>{escape(shaded.answer)}</bdi>{_sure(shaded)}</h{level}>', _verdict(shaded)]
-    parts.append(_bars(shaded))
+    parts = heading_html(shaded, level)
     if len(shaded.weights):
         for query in range(len(shaded.weights)):
             parts += [f'<p class="caption">{_key(shaded, query)}</p>', _words(shaded, query)]
@@ -87,6 +59,12 @@ def example_html(shaded: Shaded, level: int = 2) -> str:
         parts.append(_words(shaded, None))
     parts += [f'<p class="note" dir="auto">{escape(told)}</p>' for told in shaded.remarks()]
     return "\n".join(['<section class="figure">', *filter(None, parts), "</section>"])
+
+
+def heading_html(answered: Answered, level: int = 2) -> list[str]:
+    """The answer, whether it is right, and the likeliest classes."""
+    title = f'<h{level} class="title"><bdi>{escape(answered.answer)}</bdi>{_sure(answered)}</h{level}>'
+    return [title, _verdict(answered), _bars(answered)]
 
 
 def shades_css() -> str:
@@ -106,11 +84,11 @@ def shade_class(shade: float) -> str:
     return f"s{step}" if step else ""
 
 
-def _sure(shaded: Shaded) -> str:
+def _sure(shaded: Answered) -> str:
     return "" if shaded.probability is None else f" {percent(shaded.probability)}"
 
 
-def _verdict(shaded: Shaded) -> str:
+def _verdict(shaded: Answered) -> str:
     if shaded.is_right is None:
         return ""
     if shaded.is_right:
@@ -118,7 +96,7 @@ def _verdict(shaded: Shaded) -> str:
     return f'<p class="verdict bad">{WRONG} wrong; right is <bdi>{escape(str(shaded.right))}</bdi></p>'
 
 
-def _bars(shaded: Shaded) -> str:
+def _bars(shaded: Answered) -> str:
     rows = []
     for name, share in shaded.likeliest():
         kind = ' class="answered"' if name == shaded.answer else ""

@@ -31,11 +31,6 @@ def shaded_text(shaded: Shaded, width: int = WIDTH, *, colour: bool = False) -> 
     return "\n\n".join(part for part in parts if part)
 
 
-def shaded_texts(examples: Sequence[Shaded], width: int = WIDTH, *, colour: bool = False) -> str:
-    """Several texts, one below the other."""
-    return "\n\n\n".join(shaded_text(each, width, colour=colour) for each in examples)
-
-
 def _heading(shaded: Shaded, width: int, colour: bool) -> str:
     told = _parts(shaded.heading(), width)
     if not colour or shaded.is_right is None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from regard.data.corpus import Corpus
+from regard.evaluate.schema import read_scores, validation_scores, values_of
 from regard.learn.events import Outcome
 from regard.learn.folder import RunFolder
 from regard.model import load, parameters, save
@@ -21,7 +23,7 @@ def complete(home: RunFolder, recipe: Recipe, corpus: Corpus, outcome: Outcome, 
     """Add to the best model what is best chosen once it is known, its scores and a card."""
     files = {**home.files, **finish(home.folder, corpus, say)}
     best = load(home.best)
-    scores = {"metric": outcome.metric, "best": outcome.best, "updates": outcome.number, "seconds": outcome.seconds}
+    scores = _scores(home.best, outcome)
     needed = "".join(f"{line}\n\n" for line in needs(recipe))
     card = (
         f"# {recipe.about.title}: {corpus.source} to {corpus.target}\n\n{recipe.about.paper}\n\n"
@@ -33,6 +35,15 @@ def complete(home: RunFolder, recipe: Recipe, corpus: Corpus, outcome: Outcome, 
         "Attention is evidence of what the model looked at, not proof of why it wrote what it wrote.\n"
     )
     save(best, home.best, {**files, "scores.json": json.dumps(scores, indent=2) + "\n", "README.md": card})
+
+
+def _scores(best: Path, outcome: Outcome) -> dict[str, Any]:
+    """What the validation of the best model measured, and how long the whole training took."""
+    values = {} if outcome.metric is None or outcome.best is None else {outcome.metric: outcome.best}
+    path = best / "scores.json"
+    if path.is_file():
+        values = values_of(read_scores(path.read_text(encoding="utf-8"), str(path)))
+    return validation_scores(values, outcome.number, seconds=outcome.seconds, metric=outcome.metric)
 
 
 def _use(recipe: Recipe) -> str:

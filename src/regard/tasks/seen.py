@@ -1,4 +1,7 @@
-"""What a model looked at while it found a label: weights over the words of a text, or the cells of an image."""
+"""What a model looked at while it found a label: weights over the words of a text, or the cells of an image.
+
+Letters: Q queries (of all heads), K keys, S words, the end included.
+"""
 
 from __future__ import annotations
 
@@ -6,47 +9,63 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
+from torch import Tensor
 
-from regard.data.sides.text import Text
-from regard.task import Side
+from regard.align.alignment import END
+from regard.data.tokenizer import Pieces, Tokenizer
 from regard.types import Attended
-
-END = "</s>"
-SHADES = " ░▒▓█"
 
 
 @dataclass(frozen=True)
-class Seen:
-    """How much each query looked at each word; the last is the end of the text. `gates` say which were open."""
+class Looked:
+    """The weights of one row of a batch: those of the last attention decide what is shown; the others are kept."""
 
-    words: tuple[str, ...]
-    weights: Float[np.ndarray, "Q S"]
-    gates: Bool[np.ndarray, " S"] | None = None
+    attention: tuple[Tensor, ...] = ()
+    gates: Tensor | None = None
 
-    def most(self, count: int = 3) -> list[int]:
-        """The words that were looked at most, by their places, the end left out."""
-        mean = self.weights.mean(0)[: len(self.words) - 1]
-        return [int(place) for place in np.argsort(-mean, kind="stable")[:count]]
+    @classmethod
+    def at(cls, looked: tuple[Attended, ...], place: int) -> Looked:
+        """Of the row at `place`."""
+        weights = tuple(each.weights[place].float() for each in looked)
+        gates = looked[-1].gates if looked else None
+        return cls(weights, None if gates is None else gates[place])
 
-    def text(self) -> str:
-        """Words, each after a block that is the darker the more it was looked at."""
-        mean = self.weights.mean(0)
-        top = max(float(mean.max()), 1e-9)
-        shades = [SHADES[round(float(weight) / top * (len(SHADES) - 1))] for weight in mean]
-        return " ".join(f"{shade}{word}" for shade, word in zip(shades[:-1], self.words[:-1], strict=True))
+    def queries(self) -> Float[np.ndarray, "Q K"]:
+        """What each query looked at; of many heads each is a query of its own. None where the model does not attend."""
+        if not self.attention:
+            return np.zeros((0, 0), np.float32)
+        weights = self.attention[-1].detach().numpy()
+        return weights.reshape(-1, weights.shape[-1])
+
+    def open_keys(self) -> Float[np.ndarray, " K"] | None:
+        """Which keys were open, to any head, where gates chose them."""
+        if self.gates is None:
+            return None
+        gates = self.gates.detach().float().numpy()
+        return gates.reshape(-1, gates.shape[-1]).max(0)
 
 
-def seen_by_label(source: Side, cell: Any, looked: tuple[Attended, ...], place: int) -> Seen | None:
-    """What the queries of a label looked at in one text of a batch; None where none looks, or it is no text."""
-    if not looked or not isinstance(source, Text):
+def words_of_pieces(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None = None) -> tuple[list[str], list[int]]:
+    """The words of a text and its end, and the word of each piece and of the end; what has no word goes to the end."""
+    spans = tokenizer.words(pieces, spaced)
+    owners = [owner if owner >= 0 else len(spans) for owner in tokenizer.piece_to_word(pieces, spans)]
+    return [*(pieces.text[start:end] for start, end in spans), END], [*owners, len(spans)]
+
+
+def over_words(weights: Float[np.ndarray, "Q K"], owners: list[int], count: int) -> Float[np.ndarray, "Q S"]:
+    """Weights of pieces, summed over each word."""
+    found = np.zeros((len(weights), count), np.float32)
+    for piece, owner in enumerate(owners[: weights.shape[1]]):
+        found[:, owner] += weights[:, piece]
+    return found
+
+
+def open_words(gates: Any, owners: list[int], count: int) -> Float[np.ndarray, " S"] | None:
+    """A word is open if one of its pieces is."""
+    if gates is None:
         return None
-    pieces = source.tokenizer.encode(cell)
-    spans = source.tokenizer.words(pieces)
-    owners = [*source.tokenizer.piece_to_word(pieces, spans), len(spans)]
-    weights = looked[-1].weights[place].detach().float().numpy()
-    weights = weights.reshape(-1, weights.shape[-1])[:, : len(owners)]  # heads are queries too
-    words = np.zeros((len(weights), len(spans) + 1), dtype=np.float32)
+    found = np.zeros(count, np.float32)
     for piece, owner in enumerate(owners):
-        words[:, owner if owner >= 0 else len(spans)] += weights[:, piece]
-    return Seen((*(pieces.text[start:end] for start, end in spans), END), words)
+        found[owner] = max(found[owner], gates[piece])
+    return found

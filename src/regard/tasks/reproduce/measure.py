@@ -11,7 +11,6 @@ from jaxtyping import Int
 
 from regard.data.corpus import Corpus
 from regard.data.sides.text import Text
-from regard.engine.home import model_home
 from regard.errors import UsageError
 from regard.evaluate import Counted, Gold, read_links
 from regard.evaluate.bootstrap import interval
@@ -19,7 +18,7 @@ from regard.evaluate.lengths import count_words
 from regard.evaluate.metrics import counting, metric
 from regard.recipe.reproduce import Reproduce
 from regard.tasks.reproduce.arms import Arm
-from regard.tasks.using import load_parts
+from regard.tasks.using import Answerer
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,7 @@ def _rows_on(sources: Sequence[Any], on: str) -> Int[np.ndarray, " M"]:
 
 def answer(arm: Arm, tested: Questions, table: Reproduce) -> Answered:
     """Let the best model of an arm answer, greedily, and count."""
-    model, parts = load_parts(model_home(arm.run))
-    answers = parts.goal.answer(model, tested.sources)
+    answers = Answerer.load(arm.run).answer(tested.sources)
     if metric(table.measure).needs == "links":
         return Answered(arm, answers, _count_links(arm, tested).take(tested.rows))
     texts = [each.text for each in answers]
@@ -110,4 +108,4 @@ def difference(ours: Counted, theirs: Counted) -> Measured:
 
 def is_text(arm: Arm) -> bool:
     """Whether an arm reads text, which has a length in words."""
-    return isinstance(load_parts(model_home(arm.run))[1].source, Text)
+    return isinstance(Answerer.load(arm.run).parts.source, Text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from regard.errors import RegardError
 from regard.evaluate import by_length, draw_lengths
@@ -35,9 +34,9 @@ def _by_length(answered: Sequence[Answered], tested: Questions, measure: str, pa
 
 
 def _looked(answered: Answered, tested: Questions, path: Path) -> Path | None:
-    """Words shaded where the answers are classes, a matrix where a text was written; None where nothing looks."""
-    if getattr(answered.answers[0], "seen", None) is not None:
-        return _shaded(answered, tested, path)
+    """A right and a wrong answer where they can be compared, a matrix where a text was written; else None."""
+    if hasattr(answered.answers[0], "compared"):
+        return _answers(answered, tested, path)
     if hasattr(answered.answers[0], "alignment"):
         return _matrix(answered.arm, _shown(answered, tested), path)
     return None
@@ -65,24 +64,11 @@ def _matrix(arm: Arm, source: str, path: Path) -> Path | None:
         return None
 
 
-def _shaded(answered: Answered, tested: Questions, path: Path) -> Path:
-    from regard.show.answers import one_right_one_wrong, save_shaded
-
-    shaded = [_as_shaded(each, right) for each, right in zip(answered.answers, tested.targets, strict=True)]
-    return save_shaded(one_right_one_wrong(shaded), path, "What it looked at")
-
-
-def _as_shaded(answer: Any, right: str) -> Any:
+def _answers(answered: Answered, tested: Questions, path: Path) -> Path:
+    from regard.show.answers import one_right_one_wrong, save_answers
     from regard.show.shaded import Shaded
 
-    seen, chances = answer.seen, answer.probabilities
-    return Shaded(
-        seen.words,
-        seen.weights,
-        answer.label,
-        answer.probability,
-        right,
-        seen.gates,
-        tuple(chances),
-        tuple(chances.values()),
-    )
+    every = [each.compared(right) for each, right in zip(answered.answers, tested.targets, strict=True)]
+    shown = one_right_one_wrong(every)
+    # A figure holds several shaded texts, but one image or one tagged text.
+    return save_answers(shown if isinstance(shown[0], Shaded) else shown[:1], path, "What it looked at")

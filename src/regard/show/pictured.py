@@ -1,0 +1,101 @@
+"""A classified image: its pixels, what each query looked at in it, and what was answered.
+
+Letters: h rows and w columns of pixels, C channels; i rows and j columns of cells, Q queries.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, UInt8
+
+from regard.errors import ShapeError
+from regard.show.canvas import DOTS, UNDATED, new_figure
+from regard.show.fonts import families
+from regard.show.labels import cut
+from regard.show.shaded import Answered
+from regard.show.terminal import SHADES
+
+SIDE = 2.2  # inches of an image
+MOST = 7  # queries that are drawn
+LONGEST = 40
+VEIL = 0.75  # how dark it is where nobody looked: what was looked at stays as it is
+STYLE = ".pictured { max-width: 100%; border-radius: 8px; background: white; }\n"
+
+
+@dataclass(frozen=True)
+class Pictured(Answered):
+    """An image, the weights of every query over its cells (None where a model does not attend), and the answer."""
+
+    image: UInt8[np.ndarray, "h w C"]
+    weights: Float[np.ndarray, "Q i j"] | None
+    answer: str
+    probability: float | None = None
+    right: str | None = None
+    classes: tuple[str, ...] = ()
+    probabilities: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.weights is not None and not len(self.weights):
+            raise ShapeError("weights: expected those of at least one query; found none.", hint="Write None.")
+
+    def smooth(self, query: int) -> Float[np.ndarray, "h w"]:
+        """The weights of a query over the pixels, from 0 to 1: the strongest cell is 1."""
+        from PIL import Image
+
+        weights = np.zeros((1, 1)) if self.weights is None else self.weights[query]
+        cells = Image.fromarray((weights / max(float(weights.max()), 1e-9)).astype(np.float32))
+        height, width = self.image.shape[:2]
+        return np.asarray(cells.resize((width, height), Image.Resampling.BILINEAR)).clip(0, 1)
+
+    def remarks(self) -> list[str]:
+        """What is to be said below the image."""
+        if self.weights is None:
+            return ["This model does not attend: no part of the image has a weight."]
+        rows, columns = self.weights.shape[1:]
+        return [f"What was looked at is bright: weights over {rows} x {columns} cells, the strongest in full light."]
+
+
+def picture_text(pictured: Pictured) -> str:
+    """The answer, and the cells as blocks that are the darker the more they were looked at."""
+    parts = [" ".join(pictured.heading())]
+    for weights in [] if pictured.weights is None else pictured.weights[:MOST]:
+        shades = weights / max(float(weights.max()), 1e-9) * (len(SHADES) - 1)
+        parts.append("\n".join("".join(2 * SHADES[round(float(each))] for each in row) for row in shades))
+    return "\n\n".join(parts) + ("\n\nDarker is more weight." if pictured.weights is not None else "")
+
+
+def plot_pictured(pictured: Pictured) -> Any:
+    """A new figure: the image as the model read it, and once for each query with the light where it looked."""
+    queries = [] if pictured.weights is None else range(min(MOST, len(pictured.weights)))
+    figure = new_figure(SIDE * (1 + len(queries)) + 0.3, SIDE + 0.7)
+    axes = figure.subplots(1, 1 + len(queries), squeeze=False)[0]
+    for ax in axes:
+        ax.imshow(pictured.image.squeeze(), cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+        ax.set_axis_off()
+    axes[0].set_title("what was read", fontsize=8, color="0.35")
+    for query in queries:
+        light = pictured.smooth(query)
+        veil = np.zeros((*light.shape, 4))
+        veil[..., 3] = VEIL * (1 - light)
+        axes[1 + query].imshow(veil, interpolation="nearest")
+        name = f"what query {query + 1} looked at" if len(queries) > 1 else "what was looked at"
+        axes[1 + query].set_title(name, fontsize=8, color="0.35")
+    heading = [cut(each, LONGEST) for each in pictured.heading()]
+    colour = {True: "#00704F", False: "#B4500B", None: "black"}[pictured.is_right]
+    figure.suptitle(" ".join(heading), fontsize=10, color=colour, parse_math=False, fontfamily=families(heading))
+    return figure
+
+
+def picture_html(pictured: Pictured) -> str:
+    """The figure, as an image inside a page."""
+    drawn = io.BytesIO()
+    plot_pictured(pictured).savefig(drawn, format="png", dpi=DOTS, metadata=UNDATED[".png"])
+    told = escape(" ".join(pictured.heading()))
+    data = base64.b64encode(drawn.getvalue()).decode("ascii")
+    return f'<img class="pictured" alt="{told}" src="data:image/png;base64,{data}">'

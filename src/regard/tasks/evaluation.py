@@ -1,0 +1,170 @@
+"""A model on a split of a corpus: its answers, and the report of what they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from datasets import Dataset
+
+from regard.chunks import one_line
+from regard.data.corpus import Corpus
+from regard.data.held_out import USUAL, HeldOut, recorded
+from regard.data.labelled.wanted import Kind
+from regard.data.languages import asked_of
+from regard.engine import AUTO, silent
+from regard.errors import UsageError
+from regard.evaluate import (
+    METRICS,
+    AlignmentScore,
+    Gold,
+    Report,
+    Stopwatch,
+    aer,
+    check_gold,
+    count_bleu,
+    exact_match,
+    read_gold_file,
+    read_links,
+    scores_of,
+    words_for_word,
+)
+from regard.evaluate import by_length as buckets
+from regard.evaluate import chrf as score_chrf
+from regard.search import Options
+from regard.tasks.objects import open_model
+from regard.tasks.using import TaskModel
+from regard.translator import Translation, Translator
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of an evaluation, as `regard.evaluate` explains it."""
+
+    split: str = "test"
+    source: str | None = None
+    target: str | None = None
+    any_language: bool = False
+    held_out: HeldOut = USUAL
+    by_length: bool = False
+    gold: str | Path | None = None
+    beam: int = 5
+    alpha: float | int | None = None
+    tokenize: str = "13a"
+
+
+USUALLY = Asked()
+Measured = tuple[Report, list[str]]  # a report, whose title says how answers were found, and the answers
+
+
+def evaluate(
+    model: Any,
+    data: str | Path | Corpus,
+    asked: Asked = USUALLY,
+    *,
+    engine: str | None = None,
+    say: Callable[[str], None] = silent,
+) -> Measured:
+    """Measure a model, or the one of a folder, on a corpus."""
+    count_bleu(["a"], ["a"], tokenize=asked.tokenize)  # an unknown tokenizer is told before the work
+    named = str(model) if isinstance(model, str | Path) else getattr(model, "name", "") or "model"
+    used = open_model(model, engine or AUTO, say=say) if isinstance(model, str | Path) else model
+    if not isinstance(used, Translator | TaskModel):
+        raise UsageError(
+            f"expected a model, as regard.load gives it, or a folder; found {type(model).__name__}.",
+            hint='Write regard.evaluate("runs/mine", data=...).',
+        )
+    corpus = data if isinstance(data, Corpus) else _opened(used, data, asked)
+    rows = corpus.split(asked.split)
+    if isinstance(used, Translator):
+        report, answers = _written(used, rows, asked)
+        sides = f"{corpus.source}-{corpus.target}, {len(rows):,} pairs"
+    else:
+        report, answers = _answered(used, rows, asked)
+        sides = f"{corpus.source} to {corpus.target}, {len(rows):,} {corpus.source}s"
+    what = f"{named}: {corpus.name} {asked.split}, {sides}"
+    return replace(report, title=", ".join(filter(None, (what, report.title)))), answers
+
+
+def keep(answers: list[str], path: Path) -> None:
+    """A line each, whatever they hold."""
+    path.write_text("".join(f"{one_line(line)}\n" for line in answers), encoding="utf-8")
+
+
+def _opened(model: Translator | TaskModel, data: str | Path, asked: Asked) -> Corpus:
+    """The corpus, as the model reads it: in its languages, or with the columns of its task.
+
+    Where the corpus lacks splits, what the model's training held out is held out again, unless another cut is asked.
+    """
+    home, kind = model.folder, Kind()
+    source, target = asked.source, asked.target
+    if isinstance(model, TaskModel):
+        kind = Kind(reads=model.reads, wants=model.wants)
+    elif home is not None and not asked.any_language:
+        source, target = asked_of(home, source, target)
+    cut = asked.held_out or (recorded(home) if home is not None else USUAL)
+    return Corpus.open(data, source=source, target=target, held_out=cut, **kind)
+
+
+def _written(translator: Translator, rows: Dataset, asked: Asked) -> Measured:
+    """BLEU and its like of what was written, and the alignment error where gold links are known."""
+    sources, references = list(rows["source"]), list(rows["target"])
+    known = _gold(rows, asked.gold)
+    metric = partial(count_bleu, tokenize=asked.tokenize)
+    watch = Stopwatch()
+    with watch:
+        options = Options(beam=asked.beam, alpha=asked.alpha)
+        found = [best[0] for best in translator.search(sources, options, record=False)]
+    watch.add(len(found), sum(len(each.pieces) for each in found))
+    outputs = [each.text for each in found]
+    counted = metric(outputs, references)
+    report = Report(
+        title=f"beam {asked.beam}, alpha {translator.alpha if asked.alpha is None else asked.alpha:g}",
+        scores=(counted.score(), score_chrf(outputs, references), exact_match(outputs, references)),
+        words=words_for_word(counted),
+        lengths=tuple(buckets(sources, outputs, references, metric=metric)) if asked.by_length else (),
+        alignment=_aligned(translator, sources, references, known) if known else None,
+        speed=watch.throughput(),
+    )
+    return report, outputs
+
+
+def _answered(model: TaskModel, rows: Dataset, asked: Asked) -> Measured:
+    """The metrics of the task; the first of them by length. Targets are never encoded: some may be unknown."""
+    sources, references = list(rows["source"]), list(rows["target"])
+    watch = Stopwatch()
+    with watch:
+        found = model.answer(sources, record=False)
+    watch.add(len(found), 0)
+    texts = [each.text for each in found]
+    sure = [min(1.0, each.probability) for each in found]
+    names = [name for name in model.metrics if METRICS[name].count or METRICS[name].count_sure]
+    lengths = asked.by_length and model.reads == "text"
+    report = Report(
+        title="",
+        scores=scores_of(names, texts, references, sure),
+        lengths=tuple(buckets(sources, texts, references, metric=names[0], probabilities=sure)) if lengths else (),
+        speed=watch.throughput(),
+        **model.measured(found, references),
+    )
+    return report, texts
+
+
+def _gold(rows: Dataset, gold: str | Path | None) -> Gold | None:
+    """The gold links of the pairs, where any are known; those of a file must be of these pairs."""
+    if gold is not None:
+        known = read_gold_file(Path(gold))
+        check_gold(known, list(rows["source"]), list(rows["target"]), str(gold))
+        return known
+    return read_links(list(rows["links"])) if "links" in rows.column_names else None
+
+
+def _aligned(translator: Translator, sources: list[str], targets: list[str], known: Gold) -> AlignmentScore | None:
+    """The error of the model's links for the right targets, between the words that gold links count."""
+    forced: list[Translation] = translator.force(sources, targets, spaced=(known.spaced, known.spaced))
+    if any(each.alignment is None for each in forced):
+        return None
+    return aer([each.alignment.links() for each in forced if each.alignment], known.sure, known.possible)
