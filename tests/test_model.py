@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file, save_model
 
 import regard
-from regard import model as home
+from regard.model import folder as home
 from regard.data.tokenizer import Tokenizer
 from regard.errors import ModelError, RegardError, ShapeError
 from regard.model import Model, load, save
