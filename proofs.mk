@@ -9,7 +9,8 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 	-s encode.dropout=0.2 -s predict.dropout=0.2 -s task.source.vocabulary=4000 -s train.tokens=1024 \
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
-NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills
+NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
+	classify long erasure needle
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -172,3 +173,28 @@ proof-positions: $(VENV)/installed
 		--size 30000 --steps 1500 --out $(PROOFS)/positions -s task.source.vocabulary=3000 -s train.tokens=2048 \
 		-s train.validate_steps=250 -s embed.dropout=0.1 -s predict.embed.dropout=0.1 -s encode.dropout=0.1 \
 		-s predict.dropout=0.1
+
+# Ways from the states of a sentence to one vector, three seeds each; GA-Net beside soft attention on the first.
+CLASSIFY := $(PROOFS)/classify
+POOLS := classify classify-last classify-mean classify-max classify-queries classify-self
+proof-classify: $(VENV)/installed
+	$(REGARD) compare $(POOLS) ga-net --data $(DATA)/rt_polarity --steps 400 --seeds 3 --out $(CLASSIFY)/rt_polarity
+	for data in sst2 trec; do \
+		$(REGARD) compare $(POOLS) --data $(DATA)/$$data --steps 400 --seeds 3 --out $(CLASSIFY)/$$data || exit; done
+
+# Reviews among five sentences about other things: the last state forgets. A batch is as many texts as of short ones.
+proof-long: $(VENV)/installed
+	$(REGARD) compare classify classify-last --data reviews-long --steps 300 --seeds 3 --out $(CLASSIFY)/reviews-long \
+		-s train.tokens=4096 -s embed.dropout=0.1 -s embed.deviation=0.5
+
+# Is what is looked at what decides? Erase it. After proof-classify and proof-long, whose models these are.
+RUNS = $(foreach seed,. seed-1 seed-2,$(CLASSIFY)/$(1)/arms/$(2)/$(seed)/run)
+proof-erasure: $(VENV)/installed
+	for data in rt_polarity sst2 trec; do \
+		$(BIN)/python benchmarks/erasure.py $(call RUNS,$$data,classify) --data $(DATA)/$$data || exit; done
+	$(BIN)/python benchmarks/erasure.py $(call RUNS,rt_polarity,ga-net) --data $(DATA)/rt_polarity
+	$(BIN)/python benchmarks/erasure.py $(call RUNS,reviews-long,classify) --data reviews-long --polar
+
+# Gates at several prices, where it is known which words tell.
+proof-needle: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/needle.py --out $(PROOFS)/needle --seeds 3

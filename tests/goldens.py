@@ -3,10 +3,11 @@
     make golden                          # write tests/golden anew and show the difference
     python tests/goldens.py luong gnmt   # the same for some recipes
 
-For each recipe that translates, its wiring at small widths is trained for some updates by `regard.train` on the pairs
-below. Its file keeps the loss of every update, a summary of every weight, validation scores, what beam search writes
-and scores, forced likelihoods, word alignments, the document of its page, and what its exports write. Every recipe,
-papers' sizes included, also has the outputs of its untrained small wiring.
+For each recipe that reads text, its wiring at small widths is trained for some updates by `regard.train` on the lines
+below. Its file keeps the loss of every update, a summary of every weight and validation scores. Of a translator also
+what beam search writes and scores, forced likelihoods, word alignments, the document of its page, and what its exports
+write; of a classifier or tagger its answers, their probabilities and what was looked at. Every recipe, papers' sizes
+included, also has the outputs of its untrained small wiring.
 
 Numbers may differ by `TOLERANCE` (processors add in different orders, and updates carry that on); text must be
 the same, or a tie: as likely, within the tolerance, as what is written now. The rest must be equal.
@@ -36,8 +37,7 @@ from regard.recipe import NAMED, resolve, write
 from regard.recipe.resolve import Recipe
 from regard.search import Options
 from regard.show.document import record_document
-from regard.types import Batch
-from small import SOURCE, TARGET, smaller, words
+from small import built, forward, smaller
 
 HOME = Path(__file__).parent / "golden"
 TOLERANCE = 2e-3  # relative to the larger of a number and one
@@ -58,15 +58,29 @@ PAIRS = (
     ("the child and the cat sleep", "l' enfant et le chat dorment"),
     ("a book", "un livre"),
 )
+LABELLED = (
+    *(("a fine film", "good"), ("a dull film", "bad"), ("the cast is fine", "good"), ("the plot is dull", "bad")),
+    *(("i liked the plot", "good"), ("i left", "none"), ("not a dull plot", "good"), ("not fine", "bad")),
+    *(("it has two parts", "none"), ("the cast left", "none"), ("a dull cast in a dull plot", "bad")),
+)
+TAGGED = (
+    *(("the dog runs", "D N V"), ("a run", "D N"), ("dogs run", "N V"), ("the run of a dog", "D N P D N")),
+    *(("run", "V"), ("they run to the dog", "R V P D N"), ("a dog of the house runs", "D N P D N V")),
+)
+ROWS = {"classify": LABELLED, "tag": TAGGED}
 ASKED = ("the small dog reads a book", "a fish eats in the garden", "the cat", "")
 FORCED = (("the dog eats", "le chien mange"), ("a child sleeps in a book", "un enfant dort dans un livre"))
 SETTINGS = (
     *("train.pieces=words", "train.vocabulary=61", "train.tokens=97", "train.precision=fp32", "train.rate=0.02"),
     *("train.schedule=constant", "train.tensorboard=false", f"train.validate_steps={UPDATES}"),
 )
-TRAINED = sorted(
-    name for name in NAMED if resolve(name).task.settings["verb"] == "translate" and not name.endswith("-paper")
+ANSWERING = (
+    *("task.source.vocabulary=61", "train.tokens=31", "train.precision=fp32", "train.schedule=constant"),
+    *("train.tensorboard=false", f"train.validate_steps={UPDATES}"),
 )
+TEXT = [name for name in NAMED if resolve(name).task.settings["source"].name == "text" and not name.endswith("-paper")]
+VERBS = {name: resolve(name).task.settings["verb"] for name in TEXT}
+TRAINED = sorted(name for name, verb in VERBS.items() if verb == "translate")
 
 
 def small_recipe(name):
@@ -82,11 +96,10 @@ def observe_untrained(name):
     """The scores and looks of a recipe's small wiring as it is drawn."""
     recipe = small_recipe(name)
     torch.manual_seed(5)
-    model = recipe.build(TARGET if recipe.model.settings["share"] else SOURCE, TARGET).eval()
+    model = built(recipe).eval()
     torch.manual_seed(7)
-    batch = Batch(words(SOURCE, (7, 5, 2)), words(TARGET, (6, 3, 5)))
     with torch.no_grad():
-        found = model.teach(batch) if hasattr(model.predict, "teach") else model.label(batch.source)
+        found = forward(model)
     return {
         "parameters": {key: list(value.shape) for key, value in model.named_parameters()},
         "logits": _summary(found.logits),
@@ -96,6 +109,44 @@ def observe_untrained(name):
 
 def observe_trained(name, folder):
     """What a recipe's small wiring learns, writes, aligns, draws and exports."""
+    data, out = folder / "data", folder / "golden"
+    data.mkdir()
+    for side, lines in zip(("en", "fr"), zip(*PAIRS, strict=True), strict=True):
+        for split in ("train", "val"):
+            (data / f"{split}.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    model, learnt = _trained(name, folder, SETTINGS, data=data, out=out, source="en", target="fr")
+    return {
+        **learnt,
+        "written": _written(model),
+        "forced": [_forced(model, *pair) for pair in FORCED],
+        "page": _page(model) if model.model.predict.attends else None,
+        "exports": _exports(
+            out, folder, ("ctranslate2", "onnx", "torch") if name in TRACED else ("ctranslate2", "torch")
+        ),
+    }
+
+
+def observe_answers(name, folder):
+    """What a classifier's or tagger's small wiring learns and answers."""
+    rows, data = ROWS[VERBS[name]], folder / "data"
+    data.mkdir()
+    for split in ("train", "val"):
+        lines = [json.dumps({"text": text, "tags" if VERBS[name] == "tag" else "label": want}) for text, want in rows]
+        (data / f"{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    model, learnt = _trained(name, folder, ANSWERING, data=data, out=folder / "golden")
+    return {**learnt, "answers": [_answer(each) for each in model.answer([text for text, _ in rows])]}
+
+
+def _answer(found):
+    """An answer, how sure it is, and what was looked at."""
+    looked = [_summary(each) for each in getattr(found, "attention", ())]
+    sure = found.probabilities
+    every = dict(sure) if isinstance(sure, dict) else list(sure)
+    return {"text": found.text, "score": found.probability, "probabilities": every, "looked": looked}
+
+
+def _trained(name, folder, settings, **where):
+    """The small wiring of a recipe after some updates, and what was learnt in them."""
     losses, scores = [], {}
 
     def tell(event):
@@ -104,26 +155,11 @@ def observe_trained(name, folder):
         elif hasattr(event, "values"):
             scores.update(event.values)
 
-    recipe, data, out = folder / "recipe.toml", folder / "data", folder / "golden"
+    recipe = folder / "recipe.toml"
     recipe.write_text(write(small_recipe(name)), encoding="utf-8")
-    data.mkdir()
-    for side, lines in zip(("en", "fr"), zip(*PAIRS, strict=True), strict=True):
-        for split in ("train", "val"):
-            (data / f"{split}.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    model = regard.train(
-        recipe, data=data, out=out, source="en", target="fr", steps=UPDATES, seed=3, settings=SETTINGS, tell=tell
-    )
-    return {
-        "losses": losses,
-        "scores": scores,
-        "weights": {key: _summary(value) for key, value in model.model.state_dict().items()},
-        "written": _written(model),
-        "forced": [_forced(model, *pair) for pair in FORCED],
-        "page": _page(model) if model.model.predict.attends else None,
-        "exports": _exports(
-            out, folder, ("ctranslate2", "onnx", "torch") if name in TRACED else ("ctranslate2", "torch")
-        ),
-    }
+    model = regard.train(recipe, steps=UPDATES, seed=3, settings=settings, tell=tell, **where)
+    weights = {key: _summary(value) for key, value in model.model.state_dict().items()}
+    return model, {"losses": losses, "scores": scores, "weights": weights}
 
 
 def _written(model):
@@ -177,9 +213,10 @@ def _rounded(matrix):
 def observe(name):
     """All of one recipe."""
     found = {"untrained": observe_untrained(name)}
-    if name in TRAINED:
+    if name in VERBS:
+        see = observe_trained if name in TRAINED else observe_answers
         with tempfile.TemporaryDirectory() as folder:
-            found["trained"] = observe_trained(name, Path(folder))
+            found["trained"] = see(name, Path(folder))
     return json.loads(json.dumps(found))
 
 

@@ -40,6 +40,21 @@ def batch(source=(7, 5, 2), target=(6, 3, 5)):
     return Batch(words(SOURCE, source), words(TARGET, target))
 
 
+def built(recipe):
+    """The model of a recipe; one that shares its table has one vocabulary, one that reads images three channels."""
+    sees = recipe.task.settings["source"].name == "image"
+    return recipe.build(3 if sees else TARGET if recipe.model.settings["share"] else SOURCE, TARGET)
+
+
+def forward(model):
+    """What a model makes of a small batch: the scores of every step, class or tag, and what was looked at."""
+    sees = getattr(model.encode, "sees_images", False)
+    source = pictures(((16, 16), (13, 11), (8, 16))) if sees else words(SOURCE, (7, 5, 2))
+    if hasattr(model.predict, "teach"):
+        return model.teach(Batch(source, words(TARGET, (6, 3, 5))))
+    return model.label(source) if hasattr(model.predict, "label") else model.tag(source)
+
+
 def overrides(kind, name, predict="luong"):
     """The settings that put one part in its place; the rest of the recipe stays small."""
     places = {

@@ -59,7 +59,24 @@ class Labels:
         return Labels(self.data[rows])
 
 
-Input = Padded | Grid | Labels  # one side of a batch; each has a mask of its positions, and gives some of its rows
+@dataclass(frozen=True)
+class Values:
+    """Numbers for each row: one to be found, or a vector."""
+
+    data: Float[Tensor, "B *N"]
+
+    @property
+    def mask(self) -> Bool[Tensor, "B 0"]:
+        """They take no positions of a batch."""
+        return torch.ones(len(self.data), 0, dtype=torch.bool, device=self.data.device)
+
+    def take(self, rows: slice) -> Values:
+        """Some rows."""
+        return Values(self.data[rows])
+
+
+# One side of a batch: each has a mask of its positions, and gives some of its rows.
+Input = Padded | Grid | Labels | Values
 
 
 @dataclass(frozen=True)

@@ -74,10 +74,16 @@ class Model(nn.Module):
         """The source as a memory."""
         return self.encode(self.embed(source))
 
+    def nothing_read(self, rows: int) -> Memory:
+        """The memory of a model without a source: no positions, and a summary of no numbers."""
+        blank = next(self.parameters()).new_zeros(rows, 0)
+        return Memory(blank.unsqueeze(-1), blank.unsqueeze(-1), blank.bool(), blank)
+
     def teach(self, batch: Batch) -> Taught:
         """Every step of the target at once: position t is predicted from the pieces before it."""
         seen = Padded(batch.target.data[:, :-1], batch.target.mask[:, 1:])
-        return self.predict.teach(seen, self.read(batch.source))
+        memory = self.nothing_read(len(batch)) if batch.source is None else self.read(batch.source)
+        return self.predict.teach(seen, memory)
 
     def label(self, source: Padded | Grid) -> Labelled:
         """The scores of the classes, for a model that predicts a label."""

@@ -147,7 +147,11 @@ class Goal(Protocol):
 
     predicts: ClassVar[str]  # the method that the part in [predict] must have, as in "teach"
     metrics: ClassVar[tuple[str, ...]]  # what it is measured by where the recipe does not say
+    opens: ClassVar[str]  # the class that its models are used as, "module:name"; none for one that answers and no more
     columns: tuple[str, ...]  # of the corpus that it wants beside source and target
+
+    def specs(self) -> tuple[Spec, Spec]:
+        """What a model is built with: for what is read, and for what is predicted."""
 
     def prepare(self, example: Example, random: Random) -> Example:
         """The example as it is learnt from; what is hidden or drawn is drawn here, before anything is counted."""
@@ -177,10 +181,15 @@ class Goal(Protocol):
 class BaseGoal:
     """What most goals do alike."""
 
+    opens: ClassVar[str] = ""
     columns: tuple[str, ...] = ()
 
     def __init__(self, source: Side, target: Side) -> None:
         self.source, self.target = source, target
+
+    def specs(self) -> tuple[Spec, Spec]:
+        """Those of the sides. A goal that makes its target of the source predicts what the source is made of."""
+        return self.source.spec(), self.target.spec()
 
     def prepare(self, example: Example, random: Random) -> Example:
         """As it is."""
@@ -253,6 +262,12 @@ class TaskParts:
     def metrics(self) -> tuple[str, ...]:
         """What answers are measured by, the deciding one first."""
         return self.task.metrics or self.goal.metrics
+
+    @property
+    def specs(self) -> tuple[Spec, Spec]:
+        """What a model is built with."""
+        found: tuple[Spec, Spec] = self.goal.specs()
+        return found
 
     def files(self) -> dict[str, str]:
         """What a model folder keeps of the sides."""

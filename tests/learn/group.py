@@ -79,6 +79,14 @@ def train(folder, kind="recurrent", *, resume=False, steps=STEPS, tell=None, val
     _note(folder, number=outcome.number, reason=outcome.reason, told=told, weights=_digest(model))
 
 
+def train_setup(folder, ready, *, resume=False, steps=STEPS, tell=lambda event: None):
+    """Train what a task has made ready, in this process's place among the others, and leave a note of its weights."""
+    place = RunFolder(Path(folder), resume=resume, files=ready.files)
+    budget, aims = Budget(steps=steps), ready.aims
+    run(ready.model, ready.batches, ready.settings, place, budget=budget, aims=aims, seed=13, tell=tell)
+    _note(folder, weights=_digest(ready.model))
+
+
 def _likeliest(shares, count):
     """Instead of a draw, which depends on who draws: the key of the greatest share."""
     return shares.argmax(-1, keepdim=True)

@@ -24,6 +24,7 @@ from regard.cli import (
     parts,
     quickstart,
     recipe,
+    reproduce,
     score_links,
     show,
     systems,
@@ -44,6 +45,7 @@ app = typer.Typer(
 # In the order of a person's first day.
 app.command("quickstart")(quickstart.quickstart)
 app.command("systems")(systems.systems)
+app.command("reproduce")(reproduce.reproduce)
 app.command("parts")(parts.parts)
 app.command("recipe")(recipe.recipe)
 app.add_typer(data.app, name="data")

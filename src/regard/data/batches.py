@@ -208,7 +208,8 @@ class Batches:
             if self.source.fits(source) and self.target.fits(target)
         ]
         prepared = [self.goal.prepare(each, self._dice(each.row)) for each in self.examples(made, random)]
-        return prepared, len(rows) - len(made)
+        # There is nothing to learn from what asks for no prediction, and a process might be left with no other.
+        return [each for each in prepared if each.weight], len(rows) - len(made)
 
     def _extras(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[tuple[Any, ...]]:
         wanted = [columns[name] for name in self.goal.columns]
@@ -258,7 +259,7 @@ def _cut(
     widest = (0, 0)
     for each in examples:
         wider = max(widest[0], each[1][0]), max(widest[1], each[1][1])
-        if batch and (len(batch) + 1) * sum(wider) > tokens:
+        if batch and (len(batch) + 1) * max(1, sum(wider)) > tokens:
             yield batch
             batch, wider = [], each[1]
         batch.append(each)

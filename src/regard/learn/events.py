@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +18,8 @@ Reason = Literal["steps", "minutes", "patience"]
 class Step:
     """One update: its number, the seconds since the start, the negative log-likelihood of a piece, pieces a second.
 
-    `norm` is the length of the gradient before it was cut; `left` the seconds that the budget still allows.
+    `norm` is the length of the gradient before it was cut; `left` the seconds that the budget still allows. Of several
+    objectives `nll` and `norm` are the first one's, and `losses` has what each of them reports.
     """
 
     number: int
@@ -28,6 +29,7 @@ class Step:
     rate: float = 0.0
     norm: float = 0.0
     left: float | None = None
+    losses: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

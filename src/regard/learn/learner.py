@@ -53,7 +53,8 @@ def flush_denormals() -> Iterator[None]:
 class Update:
     """What one update was: the negative log-likelihood of a prediction, how many, the rate, the gradient's length.
 
-    Of several objectives these are the first one's; `losses` has what each of them reports.
+    Of several objectives these are the first one's; `losses` has what each of them reports, the mean where it is
+    minimised more than once.
     """
 
     nll: float
@@ -105,8 +106,11 @@ class Learner:
             done = [self._minimise(*turn, rate) for turn in zip(turns, groups, strict=True)]
         if self.average is not None:
             self.average.follow(self.number, weights_of(self.model))
-        losses = {turn.objective.name: each[0] for turn, each in zip(turns, done, strict=True)}
-        return Update(*done[0][:2], rate, done[0][2], losses)
+        found: dict[str, list[float]] = {}
+        for turn, (nll, _, _) in zip(turns, done, strict=True):
+            found.setdefault(turn.objective.name, []).append(nll)
+        losses = {name: sum(each) / len(each) for name, each in found.items()}
+        return Update(next(iter(losses.values())), done[0][1], rate, done[0][2], losses)
 
     def _minimise(self, objective: Minimiser, group: list[Batch], rate: float) -> tuple[float, int, float]:
         """One step of one objective: its mean -log p, of how many predictions, and the gradient's length."""
@@ -177,7 +181,7 @@ class Learner:
         if self.model.recipe is None or not self.processes.main:
             return self.model
         with preserve_rng():
-            twin: Model = self.model.recipe.build(*self.model.sizes)
+            twin: Model = self.model.recipe.build(*self.model.specs)
         put_weights(twin, weights)
         return twin.eval()
 

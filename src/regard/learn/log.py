@@ -56,6 +56,8 @@ class Log:
             return
         values = {"nll": sum(each.nll for each in self.steps) / len(self.steps), "rate": step.rate}
         values |= {"norm": step.norm, "speed": step.speed}
+        if len(step.losses) > 1:  # of one objective it is the first value
+            values |= {name: sum(each.losses[name] for each in self.steps) / len(self.steps) for name in step.losses}
         self.steps.clear()
         self.write("step", number=step.number, seconds=round(step.seconds, 3), **values)
         self._scalars("train", values, step.number)

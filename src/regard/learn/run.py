@@ -185,7 +185,7 @@ class Run:
         self.tick()
         left = self.budget.left(self.learner.number, self.seconds, self.spent / self.made)
         speed = self.pieces / self.spent
-        step = Step(self.learner.number, self.seconds, done.nll, speed, done.rate, done.norm, left)
+        step = Step(self.learner.number, self.seconds, done.nll, speed, done.rate, done.norm, left, done.losses)
         if self.processes.main:
             self.log.step(step)
             self.tell(step)
@@ -294,8 +294,8 @@ class Run:
     def _restore(self, state: State) -> None:
         # A setting that is younger than the run had its default then.
         recipe = self.model.recipe
-        began = {} if recipe is None else _defaults(recipe)
-        began |= with_defaults(moved_terms(state.values["terms"]))
+        known = moved_terms(state.values["terms"])
+        began = ({} if recipe is None else _defaults(recipe, known)) | with_defaults(known)
         check_same(began, self._terms(), (*(f"train.{name}" for name in FREE), "task.verb", "task.metrics"))
         self.batches.restore(state.values["stream"])
         self.learner.restore(state)
@@ -320,9 +320,11 @@ class Run:
         return needed_bytes(sum(each.nbytes for each in weights_of(self.model).values()), copies)
 
 
-def _defaults(recipe: Recipe) -> Flat:
+def _defaults(recipe: Recipe, known: Flat) -> Flat:
     """What every setting of a model and its task was, in a run that is older than the setting."""
-    task = flat_part(Maker("task", recipe.task.name)) | defaults_of(recipe.task)
+    task = defaults_of(recipe.task)
+    if "task.source.part" not in known:  # a run that is older than tasks turns text into text
+        task = flat_part(Maker("task", recipe.task.name)) | task
     return defaults_of(recipe.model) | {f"task.{key}": value for key, value in task.items()}
 
 

@@ -65,4 +65,8 @@ def open_model(
     from regard.registry import find  # here, for it is not quick
 
     module, _, name = find("goal", goal).opens.partition(":")  # type: ignore[attr-defined]
+    if not module:
+        from regard.tasks.using import Answerer
+
+        return Answerer.load(folder)
     return getattr(import_module(module), name).load(folder)

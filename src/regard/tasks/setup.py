@@ -68,7 +68,7 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     task: Task = recipe.task()
     _check_share(recipe, task)
     parts = processes.alone(lambda: given or fit_parts(task, corpus))
-    specs = parts.source.spec(), parts.target.spec()
+    specs = parts.specs
     processes.each(lambda: check_memory(recipe, *specs, settings))
     torch.manual_seed(seed)
     model = processes.each(lambda: recipe.build(*specs))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -62,9 +61,9 @@ class TaskModel:
 
     def evaluate(self, data: Any, **asked: Any) -> Report:
         """Measure it on a corpus; `regard.evaluate` says what can be asked."""
-        measure: Any = import_module("regard.evaluate")  # the package, which can be called
-        report: Report = measure(self, data, **asked)
-        return report
+        from regard import evaluate
+
+        return evaluate(self, data, **asked)
 
     def __getattr__(self, name: str) -> Any:
         if name in VERBS:
@@ -88,3 +87,24 @@ def batched(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         rows.append(row)
     if rows:
         yield rows
+
+
+class Answerer:
+    """A trained model whose goal has no object of its own: it answers, as its goal says."""
+
+    def __init__(self, model: Model, parts: TaskParts) -> None:
+        self.model, self.parts = model.eval(), parts
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Answerer:
+        """Read a model folder, or the best model of a run folder."""
+        home = model_home(folder)
+        return cls(load(home), TaskParts.load(recipe_of(home).task(), home))
+
+    def answer(self, cells: Sequence[Any]) -> list[Any]:
+        """An answer for each cell, each with its `text`."""
+        found: list[Any] = self.parts.goal.answer(self.model, cells)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<a model to {self.parts.task.verb}: answer>"

@@ -9,7 +9,7 @@ from datasets import Dataset
 
 from regard.data.batches import Batches
 from regard.data.corpus import Corpus
-from regard.evaluate.metrics import measured
+from regard.evaluate.metrics import measured, metric
 from regard.learn.events import Validation
 from regard.model import Model
 from regard.task import TaskParts
@@ -28,15 +28,19 @@ class Validator:
 
     def __init__(self, corpus: Corpus, parts: TaskParts) -> None:
         self.rows, self.parts = held_out(corpus), parts
-        self.sources, self.references = list(self.rows["source"]), list(self.rows["target"])
+        self.sources, self.references = (self._column(name) for name in ("source", "target"))
 
     def __call__(self, model: Model) -> Validation:
         """Answers against what is right."""
-        answers = self.parts.goal.answer(model, self.sources)
-        values = measured(self.parts.metrics, answers, self.references)
+        names = [name for name in self.parts.metrics if metric(name).needs != "nll"]
+        values = measured(names, self.parts.goal.answer(model, self.sources), self.references) if names else {}
         nll = self._nll(model)
         found = values if nll is None else {**values, "nll": nll}
         return Validation(found, tuple(self.parts.goal.drawn(model, cell) for cell in self._shown()))
+
+    def _column(self, name: str) -> list[Any]:
+        """The cells of one side; where the corpus has none, nothing for each row."""
+        return list(self.rows[name]) if name in self.rows.column_names else [None] * len(self.rows)
 
     def _nll(self, model: Model) -> float | None:
         goal = self.parts.goal
@@ -51,5 +55,5 @@ class Validator:
 
     def _shown(self) -> list[Any]:
         """A short cell and a middling one: what a person can take in at a glance."""
-        by_length = sorted((cell for cell in self.sources if str(cell).strip()), key=len)
+        by_length = sorted((cell for cell in self.sources if cell is not None and str(cell).strip()), key=len)
         return [by_length[len(by_length) // 10], by_length[len(by_length) // 2]] if by_length else []

@@ -1,0 +1,100 @@
+"""Every system that `regard systems` lists trains, answers, is measured, saved, loaded and resumed, at small widths."""
+
+import json
+
+import pytest
+
+from regard.data.corpus import Corpus
+from regard.evaluate.metrics import measured
+from regard.learn.folder import RunFolder
+from regard.recipe import NAMED, resolve, write
+from regard.recipe.resolve import Recipe
+from regard.tasks.job import TrainJob, _columns
+from regard.tasks.objects import open_model
+from regard.tasks.setup import kept_parts
+from small import smaller
+
+SYSTEMS = [name for name in NAMED if not name.endswith("-paper")]
+SIZES = {"width": 8, "hidden": 8, "feed": 11, "heads": 2, "longest": 59}
+# What each pair of sides learns from.
+DATA = {("text", "text"): "copy", ("text", "label"): "needle", ("text", "tags"): "tagged", ("image", "label"): "shapes"}
+SETTINGS = ("train.schedule=constant", "train.tensorboard=false", "train.precision=fp32", "train.validate_steps=2")
+ROWS = 41
+
+pytestmark = pytest.mark.usefixtures("one_thread", "unchecked")
+
+
+def small_job(name, folder, steps, resume=False):
+    """A training of a system's wiring, with every width cut down."""
+    recipe = resolve(name)
+    path = folder / "small.toml"
+    path.write_text(write(Recipe(recipe.about, smaller(recipe.model, SIZES), recipe.train, recipe.task)))
+    sides = tuple(recipe.task.settings[side].name for side in ("source", "target"))
+    tokens = 4096 if sides[0] == "image" else 257
+    settings = (*SETTINGS, f"train.tokens={tokens}")
+    return TrainJob(path, DATA[sides], folder / "run", steps=steps, size=ROWS, settings=settings, resume=resume)
+
+
+def log(folder, event):
+    """What a run noted of events of one kind."""
+    rows = map(json.loads, (folder / "run" / "log.jsonl").read_text().splitlines())
+    return [row for row in rows if row["event"] == event]
+
+
+def texts(model, cells):
+    """What a model answers, as text."""
+    found = model.translate(cells) if hasattr(model, "translate") else model.answer(cells)
+    return [each.text for each in found]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_system_trains_answers_is_measured_saved_loaded_and_resumed(name, tmp_path):
+    job = small_job(name, tmp_path, steps=2)
+    model = job.train()
+    recipe = resolve(job.recipe)
+    parts = kept_parts(RunFolder(tmp_path / "run", resume=True), recipe.task())
+    (validation,) = log(tmp_path, "validate")
+    assert {*parts.metrics, "nll"} <= {*validation["values"]}
+    rows = Corpus.open(job.data, size=ROWS, **_columns(recipe)).split("val")
+    cells = list(rows["source"])[:5]
+    answers = texts(model, cells)
+    assert len(answers) == len(cells)
+    again = open_model(tmp_path / "run")
+    assert type(again) is type(model)
+    assert texts(again, cells) == answers
+    found = measured(parts.metrics, parts.goal.answer(again.model, cells), list(rows["target"])[:5])
+    assert all(0 <= found[metric] <= 100 for metric in parts.metrics)
+    small_job(name, tmp_path, steps=3, resume=True).train()
+    assert [row["number"] for row in log(tmp_path, "end")] == [2, 3]
+
+
+def test_every_shape_of_recurrent_networks_has_a_system_but_one():
+    """From an image to a text there is no goal yet."""
+    assert {"one-to-one", "many-to-one", "many-to-many-aligned", "many-to-many"} <= {*NAMED}
+    sides = {name: tuple(resolve(name).task.settings[side].name for side in ("source", "target")) for name in NAMED}
+    assert sides["one-to-one"] == ("image", "label")
+    assert sides["many-to-one"] == ("text", "label")
+    assert sides["many-to-many-aligned"] == ("text", "tags")
+    assert sides["many-to-many"] == ("text", "text")
+    assert all(resolve(name).model.settings["attend"] is None for name in ("one-to-one", "many-to-one", "many-to-many"))
+
+
+def test_the_arms_of_classification_differ_in_how_states_become_one_vector():
+    pools = {name: resolve(name).model.settings["predict"].settings["pool"] for name in NAMED if "classify" in name}
+    assert pools == {
+        "classify": "attend",
+        "classify-images": "attend",
+        "classify-last": "last",
+        "classify-max": "max",
+        "classify-mean": "mean",
+        "classify-queries": "attend",
+        "classify-self": "attend",
+    }
+    plain = resolve("classify")
+    for name in ("classify-last", "classify-max", "classify-mean"):
+        arm = resolve(name)
+        assert (arm.train, arm.task) == (plain.train, plain.task)
+        assert {key for key, value in arm.model.settings.items() if value != plain.model.settings[key]} == {
+            "attend",
+            "predict",
+        }
