@@ -11,7 +11,7 @@ from answering import trained
 from regard.cli import app
 from regard.errors import UsageError
 
-LINES = "w1 w2\n\n東京 は 美しい\nنص عربي\n"
+LINES = "w1 w2\n\n東京 は 美しい\nنص طويل\n"
 
 
 def call(*words, text=None):
