@@ -198,9 +198,9 @@ def test_patience_ends_a_run_and_best_is_kept(tmp_path):
     assert [each.best for each in told if isinstance(each, Validated)] == [True, True, False, False]
     best = weights_of(load(tmp_path / "run" / "best"))
     assert all(torch.equal(best[name], each) for name, each in kept[1].items())
-    kept = read_scores((tmp_path / "run" / "best" / "scores.json").read_text())
-    assert values_of(kept) == {"bleu": 3.0}
-    assert (kept["training"]["updates"], kept["training"]["metric"]) == (4, "bleu")
+    written = read_scores((tmp_path / "run" / "best" / "scores.json").read_text())
+    assert values_of(written) == {"bleu": 3.0}
+    assert (written["training"]["updates"], written["training"]["metric"]) == (4, "bleu")
     assert_equal_weights(load(tmp_path / "run" / "last"), built)
     # It has ended, and more patience lets it go on.
     assert go(tmp_path, settings, budget=Budget(), validate=validate).number == 8
