@@ -208,7 +208,7 @@ def test_the_rules_see_what_breaks_them():
     assert is_part(owner)
     assert not is_part(ast.parse("@dataclass\nclass A: ...").body[0])
     assert [each.arg for each in arguments(owner.body[0])] == ["a", "b"]
-    assert place(HOME / "model.py", owner) == "model.py:2 A"
+    assert place(HOME / "registry.py", owner) == "registry.py:2 A"
 
 
 # --- public names ------------------------------------------------------------------------------------------

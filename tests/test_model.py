@@ -11,10 +11,10 @@ import torch
 from safetensors.torch import load_file, save_file, save_model
 
 import regard
-from regard import model as home
 from regard.data.tokenizer import Tokenizer
 from regard.errors import ModelError, RegardError, ShapeError
 from regard.model import Model, load, save
+from regard.model import folder as home
 from regard.recipe import resolve
 from regard.registry import maker
 from small import SOURCE, TARGET, batch

@@ -16,15 +16,17 @@ if TYPE_CHECKING:
     from regard.attend.attention import attention
     from regard.registry import build as part
     from regard.show.watch import watch
+    from regard.tasks.reproduce import reproduce
 
 _HOMES = {
     "attention": ("regard.attend.attention", "attention"),
     "load": ("regard.tasks.objects", "load"),
     "part": ("regard.registry", "build"),
+    "reproduce": ("regard.tasks.reproduce", "reproduce"),
     "train": ("regard.api", "train"),
     "watch": ("regard.show.watch", "watch"),
 }
-__all__ = ["RegardError", "__version__", "attention", "evaluate", "load", "part", "train", "watch"]
+__all__ = ["RegardError", "__version__", "attention", "evaluate", "load", "part", "reproduce", "train", "watch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -292,7 +292,9 @@ def test_systems_as_json(run):
     found = json.loads(out)
     assert set(found) == set(NAMED)
     assert found["rnnsearch"]["title"] == "RNNsearch"
-    assert set(found["rnnsearch"]) == {"title", "paper", "task", "shows"}
+    assert set(found["rnnsearch"]) == {"title", "paper", "task", "shows", "minutes"}
+    assert found["rnnsearch"]["minutes"] == resolve("rnnsearch").reproduce.minutes
+    assert found["rnnsearch-paper"]["minutes"] is None
 
 
 # --- parts of a user's own ---------------------------------------------------------------------------------

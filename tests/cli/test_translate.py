@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import regard
 from regard.cli import app, main
 from regard.errors import UsageError
+from regard.evaluate import read_scores, values_of
 
 SMALL = ["-s", "train.tokens=512", "-s", "train.validate_steps=20", "-s", "train.tensorboard=false",
          "-s", "train.rate=0.01", "-s", "train.schedule=constant",
@@ -44,7 +45,8 @@ def test_a_run_leaves_a_model_folder(run):
         "README.md",
     }
     assert {entry.name for entry in (run / "best").iterdir()} == files
-    assert json.loads((run / "best" / "scores.json").read_text())["metric"] == "bleu"
+    scores = read_scores((run / "best" / "scores.json").read_text(encoding="utf-8"))
+    assert scores["training"]["metric"] == "bleu" and {"bleu", "chrf", "exact_match", "nll"} == set(values_of(scores))
 
 
 def test_translate_is_a_filter(run):

@@ -111,11 +111,13 @@ def test_arms_of_different_tasks_are_refused(tmp_path):
         read_arms([f"mine: {one} {two}"])
 
 
-def test_arms_that_write_no_text_are_refused(tmp_path):
+def test_arms_that_classify(tmp_path):
     save(resolve("classify").build(31, 3), tmp_path / "run" / "best")
-    for arm in ("classify", str(tmp_path / "run"), str(tmp_path / "run" / "best")):
-        with pytest.raises(UsageError, match="expected a model that reads text and writes text"):
-            read_arms(["rnnsearch", arm])
+    for text in ("classify", str(tmp_path / "run"), str(tmp_path / "run" / "best")):
+        (arm,) = read_arms([text])
+        assert (arm.task, arm.sides) == ("classify", ("text", "label"))
+        with pytest.raises(UsageError, match="expected arms of one task"):
+            read_arms(["rnnsearch", text])
 
 
 def test_an_arms_own_settings_come_last_and_win():

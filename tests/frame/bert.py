@@ -1,6 +1,7 @@
 """A tiny BERT: pairs of sentences, pieces hidden in them, no target column."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -63,7 +64,7 @@ class Pairs:
     def __call__(self, pool, random):
         rows = sorted(pool, key=lambda each: each.row)
         found = []
-        for first, second in zip(rows, rows[1:], strict=False):
+        for first, second in pairwise(rows):
             follows = random.random() < self.next
             other = second if follows else random.choice(rows)
             found.append(Example((first.source, other.source), None, first.row, 1, {"next": int(follows)}))

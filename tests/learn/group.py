@@ -82,16 +82,8 @@ def train(folder, kind="recurrent", *, resume=False, steps=STEPS, tell=None, val
 def train_setup(folder, ready, *, resume=False, steps=STEPS, tell=lambda event: None):
     """Train what a task has made ready, in this process's place among the others, and leave a note of its weights."""
     place = RunFolder(Path(folder), resume=resume, files=ready.files)
-    run(
-        ready.model,
-        ready.batches,
-        ready.settings,
-        place,
-        budget=Budget(steps=steps),
-        aims=ready.aims,
-        seed=13,
-        tell=tell,
-    )
+    budget, aims = Budget(steps=steps), ready.aims
+    run(ready.model, ready.batches, ready.settings, place, budget=budget, aims=aims, seed=13, tell=tell)
     _note(folder, weights=_digest(ready.model))
 
 

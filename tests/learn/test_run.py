@@ -16,6 +16,7 @@ from learn.child import PAIRS, TOKENIZER, small_model, stream, writing
 from regard.data.batches import InMemory
 from regard.data.pairs import pair_batches
 from regard.errors import ModelError, TrainingError, UsageError
+from regard.evaluate import read_scores, values_of
 from regard.learn import run as running
 from regard.learn.events import Saved, Step, Validated, Validation
 from regard.learn.folder import RunFolder
@@ -197,7 +198,9 @@ def test_patience_ends_a_run_and_best_is_kept(tmp_path):
     assert [each.best for each in told if isinstance(each, Validated)] == [True, True, False, False]
     best = weights_of(load(tmp_path / "run" / "best"))
     assert all(torch.equal(best[name], each) for name, each in kept[1].items())
-    assert json.loads((tmp_path / "run" / "best" / "scores.json").read_text()) == {"number": 4, "bleu": 3.0}
+    written = read_scores((tmp_path / "run" / "best" / "scores.json").read_text())
+    assert values_of(written) == {"bleu": 3.0}
+    assert (written["training"]["updates"], written["training"]["metric"]) == (4, "bleu")
     assert_equal_weights(load(tmp_path / "run" / "last"), built)
     # It has ended, and more patience lets it go on.
     assert go(tmp_path, settings, budget=Budget(), validate=validate).number == 8

@@ -16,6 +16,7 @@ import typer
 
 from regard.cli import (
     align,
+    classify,
     compare,
     data,
     evaluate,
@@ -23,6 +24,7 @@ from regard.cli import (
     parts,
     quickstart,
     recipe,
+    reproduce,
     score_links,
     show,
     systems,
@@ -43,11 +45,14 @@ app = typer.Typer(
 # In the order of a person's first day.
 app.command("quickstart")(quickstart.quickstart)
 app.command("systems")(systems.systems)
+app.command("reproduce")(reproduce.reproduce)
 app.command("parts")(parts.parts)
 app.command("recipe")(recipe.recipe)
 app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
+app.command("classify")(classify.classify)
+app.command("tag")(classify.tag)
 app.command("align")(align.align)
 app.command("score-links")(score_links.score_links)
 app.command("show")(show.show)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from regard.compare import Arm, Pairs, Plan
     from regard.data.corpus import Corpus
     from regard.data.held_out import HeldOut
+    from regard.data.labelled.wanted import Kind
 
 Arms = Annotated[
     list[str],
@@ -67,7 +68,7 @@ def compare(
     source, target = (source, target) if any_language else _languages(read, source, target)
     held_out = read_held_out(validation, test) or _recorded(read)
     # As `evaluate` opens it: seed and size are for training.
-    corpus = Corpus.open(data, source=source, target=target, held_out=held_out)
+    corpus = Corpus.open(data, source=source, target=target, held_out=held_out, **_kind(read))
     corpus.split(split)
     same = (data, source, target, minutes, steps, seed, size, tuple(setting or ()), split, beam, alpha, any_language)
     plan = Plan(*same, *held_out.fitting(corpus.cut), seeds)
@@ -102,6 +103,12 @@ def _pairs(corpus: Corpus, split: str) -> Pairs:
     rows = corpus.split(split)
     gold = read_links(list(rows["links"])) if "links" in rows.column_names else None
     return Pairs(list(rows["source"]), list(rows["target"]), gold)
+
+
+def _kind(arms: Sequence[Arm]) -> Kind:
+    """What the corpus has in its columns, where it is not two languages."""
+    reads, wants = arms[0].sides
+    return {} if (reads, wants) == ("text", "text") else {"reads": reads, "wants": wants}
 
 
 def _languages(arms: Sequence[Arm], source: str | None, target: str | None) -> tuple[str | None, str | None]:

@@ -135,7 +135,7 @@ def _listed(recipe: str) -> Values:
     from regard.recipe import resolve
 
     resolved = resolve(recipe)
-    return dict([*_walk(resolved.model, ""), *_walk(resolved.train, "train.")])
+    return dict([*_walk(resolved.model, ""), *_walk(resolved.task, "task."), *_walk(resolved.train, "train.")])
 
 
 def _walk(maker: Maker, above: str) -> Iterator[tuple[str, list[str]]]:

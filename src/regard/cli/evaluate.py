@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -52,25 +52,12 @@ def evaluate(
     from regard.api import evaluate as measure
     from regard.data.held_out import read_amount
 
-    first, second = (None if text is None else read_amount(text) for text in (validation, test))
-    report = measure(
-        model,
-        data,
-        split=split,
-        source=source,
-        target=target,
-        by_length=by_length or out is not None,
-        gold=gold,
-        beam=beam,
-        alpha=alpha,
-        tokenize=tokenize,
-        validation=first,
-        test=second,
-        any_language=any_language,
-        engine=engine,
-        outputs=outputs_file,
-        say=partial(typer.echo, err=True),
-    )
+    cut = {"validation": validation, "test": test}
+    rows: dict[str, Any] = {name: None if text is None else read_amount(text) for name, text in cut.items()}
+    rows |= {"split": split, "source": source, "target": target, "any_language": any_language}
+    asked: dict[str, Any] = {"gold": gold, "beam": beam, "alpha": alpha, "tokenize": tokenize, "engine": engine}
+    asked |= {"by_length": by_length or out is not None, "outputs": outputs_file, "say": partial(typer.echo, err=True)}
+    report = measure(model, data, **rows, **asked)
     if out is not None:
         typer.echo(f"drawn: {report.figure(out)}", err=True)
     typer.echo(report.as_json() if as_json else report.as_text())

@@ -1,4 +1,8 @@
-"""`regard quickstart`: train a date reader and a phrasebook translator, and show what they look at."""
+"""`regard quickstart`: train a date reader and a phrasebook translator, and show what they look at.
+
+These are the trials of two systems (see `regard reproduce`) side by side: their data and settings are those that the
+[reproduce] tables of their recipes state.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,7 @@ DATES = ("friday october 20 1995", "the 3rd of may 1968")
 PHRASES = ("the honest architect explained that he was tired .", "the red car is in the garden .")
 MIDDLING = 8  # words of a sentence that shows something, and is read at a glance
 PHRASES_LEARNT, TESTED_DATES, TESTED_PHRASES = 50_000, 500, 300
-# Small batches, so that a minute holds many updates; validation is done once, at the end.
-QUICK = ("train.validate_steps=0", "train.tensorboard=false", "train.precision=fp32")
-SHORT = (*QUICK, "task.source.vocabulary=3000", "train.tokens=1024", "train.rate=0.003")
+READER, TRANSLATOR = "rnnsearch-characters", "rnnsearch"
 
 
 def quickstart(
@@ -42,7 +44,7 @@ def quickstart(
     from regard.api import load
     from regard.show.matrix import draw_matrix
 
-    typer.echo("English to French on the phrasebook (rnnsearch-small); a date reader trains beside it.", err=True)
+    typer.echo("English to French on the phrasebook (rnnsearch, small); a date reader trains beside it.", err=True)
     with _beside(_fresh(out / "dates"), minutes, seed):
         phrases = _trained(_fresh(out / "en-fr"), minutes, seed)
     reader = load(out / "dates")
@@ -74,19 +76,9 @@ def _beside(folder: Path, minutes: float, seed: int) -> Iterator[None]:
     """Train the date reader in a process of its own, so that each model has a core; it ends with the block."""
     from regard.errors import TrainingError
 
-    settings = [word for setting in QUICK for word in ("-s", setting)]
-    words = [
-        "rnnsearch-characters",
-        "--data",
-        "dates",
-        "--out",
-        folder,
-        "--minutes",
-        minutes,
-        "--seed",
-        seed,
-        *settings,
-    ]
+    data, _, _, settings = _trial(READER)
+    words = [READER, "--data", data, "--out", folder, "--minutes", minutes, "--seed", seed]
+    words += [word for setting in settings for word in ("-s", setting)]
     command = [sys.executable, "-m", "regard", "train", *map(str, words)]
     one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=one_thread) as process:
@@ -109,17 +101,28 @@ def _trained(folder: Path, minutes: float, seed: int) -> Translator:
     from regard.learn.run import Budget
 
     torch.set_num_threads(1)
+    data, source, target, settings = _trial(TRANSLATOR)
     with Bar(Budget(minutes)) as bar:
         return api.train(
-            "rnnsearch-small",
-            data="phrasebook",
+            TRANSLATOR,
+            data=data,
+            source=source,
+            target=target,
             size=PHRASES_LEARNT,
             out=folder,
             minutes=minutes,
             seed=seed,
-            settings=SHORT,
+            settings=settings,
             tell=bar,
         )
+
+
+def _trial(system: str) -> tuple[str, str | None, str | None, tuple[str, ...]]:
+    """The data, its languages and the settings of the small version of a system."""
+    from regard.tasks.reproduce.arms import table_of
+
+    table = table_of(system)
+    return table.data, table.source, table.target, (*table.settings, *table.changes)
 
 
 def _exact(reader: Translator, seed: int) -> float:

@@ -6,20 +6,32 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from regard.cli import complete
 from regard.cli.lines import read_lines
 
 if TYPE_CHECKING:
     from regard.align.record import Record
     from regard.show.views import View
 
+Corpus = Annotated[
+    str | None,
+    typer.Option(help="Of a classifier or tagger: a corpus, for a page of it.", autocompletion=complete.corpora),
+]
+Right = Annotated[
+    str | None, typer.Option(metavar="LABEL", help="Of a classifier or tagger: the right label, or tags.")
+]
+
 
 def show(
     model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
-    sentence: Annotated[str, typer.Argument(help="A sentence to translate; - reads standard input, a line each.")],
+    sentence: Annotated[
+        str | None,
+        typer.Argument(help="A sentence, or the path of an image; - reads standard input, a line each."),
+    ] = None,
     target: Annotated[str | None, typer.Option(help="A translation that is given, instead of the model's own.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="A file: .html .png .svg .pdf .json .csv .txt. Without it, the terminal.")
@@ -34,19 +46,62 @@ def show(
     head: Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")] = None,
     pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
     compare: Annotated[Path | None, typer.Option(help="Another model, side by side.")] = None,
+    right: Right = None,
+    data: Corpus = None,
+    split: Annotated[str, typer.Option(help="With --data: which split.")] = "test",
 ) -> None:
-    """Translate a sentence and show what the model looked at for each word, and how far to believe it.
+    """Answer a sentence and show what the model looked at, and how far to believe it.
+
+    Of a translator: for each word. Of a classifier or a tagger: the words that it looked at (an image: where), and with
+    --data a page of a test set with a right answer, a wrong one, confusions and calibration.
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
+    from regard.errors import UsageError
+    from regard.tasks.objects import goal_of
+
+    if goal_of(model) != "write":
+        writers = {"target": target, "view": view != "matrix", "kind": kind, "layer": layer, "head": head}
+        _answered(model, sentence, right, data, split, out, {**writers, "pieces": pieces, "compare": compare})
+        return
+    if right is not None or data is not None:
+        raise UsageError(f"{'--right' if right else '--data'} is for models that classify or tag.")
+    drawn = (view, kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
+    _translated(model, (sentence, target), out, drawn, compare)
+
+
+def _answered(
+    model: Path,
+    sentence: str | None,
+    right: str | None,
+    data: str | None,
+    split: str,
+    out: Path | None,
+    writers: dict[str, Any],
+) -> None:
+    """A model that classifies or tags: a page of a split, or what it is given."""
+    from regard.cli.show_answers import check_asked, show_inputs, show_split
+    from regard.tasks.objects import open_model
+
+    found = open_model(model)
+    check_asked(found, data=data, out=out, only_writers=writers)
+    if data is not None and out is not None:
+        show_split(found, model, data, split, out)
+    else:
+        show_inputs(found, _sentences(sentence, right), right, out)
+
+
+def _translated(
+    model: Path, pair: tuple[str | None, str | None], out: Path | None, drawn: tuple[Any, ...], compare: Path | None
+) -> None:
+    """A model that translates: what it looked at for each word, of the target that is given or of its own."""
     from regard.show.canvas import check_name
     from regard.show.views import FILES, View
 
     if out is not None:
         check_name(out, FILES)
-    heads = None if head is None else (head - 1,)
-    asked = View(view, kind, None if layer is None else layer - 1, heads, pieces)
-    lines = _sentences(sentence, target)
+    asked, target = View(*drawn), pair[1]
+    lines = _sentences(*pair)
     if out is not None and len(lines) > 1:
         _check_many(out, len(lines), compare)
     records = _looked(model, lines, target, asked)
@@ -56,11 +111,11 @@ def show(
         _compared(records, _looked(compare, lines, target, asked), asked, out)
 
 
-def _sentences(sentence: str, target: str | None) -> list[str]:
+def _sentences(sentence: str | None, target: str | None) -> list[str]:
     """The sentence, or the lines of standard input that hold one."""
     from regard.errors import UsageError
 
-    given = [sentence] if sentence != "-" else [line for lines in read_lines(None) for line in lines]
+    given = [sentence or ""] if sentence != "-" else [line for lines in read_lines(None) for line in lines]
     lines = [line for line in given if line.strip()]
     if not lines:
         raise UsageError("expected a sentence; found none.", hint='Write one, as in: regard show MODEL "a b c"')

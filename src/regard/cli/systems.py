@@ -1,4 +1,4 @@
-"""`regard systems`: every recipe, its paper, its task and what it shows."""
+"""`regard systems`: every recipe, its paper, its task, what it shows, and the minutes of its trial."""
 
 from __future__ import annotations
 
@@ -17,15 +17,22 @@ if TYPE_CHECKING:
 def systems(
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
-    """Every recipe that comes with Regard: its paper, its task, what it shows.
+    """Every recipe that comes with Regard: its paper, its task, what it shows, the minutes of its trial.
 
     Example: regard systems
     """
     from regard.recipe.read import NAMED, read
+    from regard.recipe.reproduce import systems as tried
     from regard.recipe.resolve import describe
 
+    trials = tried()
     found = {
-        name: {"task": _verb(tree := read(name)), **asdict(describe(tree.entries.get("about"), []))} for name in NAMED
+        name: {
+            "task": _verb(tree := read(name)),
+            **asdict(describe(tree.entries.get("about"), [])),
+            "minutes": trials[name].minutes if name in trials else None,
+        }
+        for name in NAMED
     }
     if as_json:
         typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
@@ -33,7 +40,8 @@ def systems(
     for name, about in found.items():
         typer.secho(f"{name}", bold=True, nl=False)
         typer.echo(f"  ({about['task']})")
-        for line in (about["paper"], about["shows"]):
+        trial = f"regard reproduce {name}: {about['minutes']:g} minutes" if about["minutes"] else ""
+        for line in (about["paper"], about["shows"], trial):
             if line:
                 typer.echo(f"    {line}")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from regard.engine.home import named_folder
 from regard.errors import UsageError
-from regard.model import check_text, recipe_of
+from regard.model import recipe_of
 from regard.recipe import resolve
 
 
@@ -23,7 +23,8 @@ from regard.recipe import resolve
 class Arm:
     """One side of a comparison: a recipe with its settings, or the folder of a finished model.
 
-    `others` are further folders of the same: what other seeds made of it. `task` is what its recipe is for.
+    `others` are further folders of the same: what other seeds made of it. `task` is what its recipe is for, `sides` are
+    what it reads and wants.
     """
 
     label: str
@@ -32,6 +33,7 @@ class Arm:
     finished: bool = False
     others: tuple[str, ...] = ()
     task: str = "translate"
+    sides: tuple[str, str] = ("text", "text")
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -76,8 +78,6 @@ def _with_task(arm: Arm, shared: Sequence[str]) -> Arm:
     """The arm with the task that its recipe names, or the recipes of its finished models."""
     homes = [_home(Path(model)) for model in arm.models]
     recipes = [recipe_of(home) for home in homes] or [resolve(arm.recipe, [*shared, *arm.settings])]
-    for named, recipe in zip(arm.models or (arm.recipe,), recipes, strict=True):
-        check_text(recipe, named)
     tasks = [recipe.task.settings["verb"] for recipe in recipes]
     if len(set(tasks)) > 1:
         told = ", ".join(f"{model} is for {task}" for model, task in zip(arm.models, tasks, strict=True))
@@ -85,7 +85,8 @@ def _with_task(arm: Arm, shared: Sequence[str]) -> Arm:
             f"'{arm.label}': expected models of one task; {told}.",
             hint="Write them as arms of comparisons of their own.",
         )
-    return replace(arm, task=tasks[0])
+    settings = recipes[0].task.settings
+    return replace(arm, task=tasks[0], sides=(settings["source"].name, settings["target"].name))
 
 
 def _check_tasks(arms: Sequence[Arm]) -> None:

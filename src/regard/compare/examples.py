@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from regard.compare.measures import Pairs
-from regard.compare.page import answers_html, sentences_html
+from regard.compare.page import answers_html, seen_html, sentences_html
 from regard.compare.plan import Plan
 from regard.compare.results import ArmResult
 from regard.search import Options
+from regard.show.answers import STYLE, Drawable
+from regard.tasks.objects import open_model
 from regard.translator import Translation, Translator
 
 SHOWN = 3  # test sentences that the report shows
@@ -37,6 +39,7 @@ class Section:
 
     heading: str
     parts: Sequence[str]
+    style: str = ""  # that its parts need beside that of the page
 
 
 Drawing: TypeAlias = Callable[[Sequence[ArmResult], Sequence[Sentence], Plan], Section]
@@ -80,4 +83,21 @@ def draw_answers(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan:
     return Section("What each arm answered", answers_html(shown))
 
 
-DRAWINGS: dict[str, Drawing] = {"translate": draw_translations}
+def draw_seen(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Plan) -> Section:
+    """What the first model of each arm answered, each beside what it looked at."""
+    cells = [each.source for each in sentences]
+    found: dict[str, list[Drawable]] = {
+        arm.arm.label: [
+            answer.compared(each.reference)
+            for answer, each in zip(open_model(arm.first.model).answer(cells), sentences, strict=True)
+        ]
+        for arm in arms
+    }
+    shown = [
+        (each.source, {label: answers[number] for label, answers in found.items()})
+        for number, each in enumerate(sentences)
+    ]
+    return Section("What each arm answered and looked at", seen_html(shown), STYLE)
+
+
+DRAWINGS: dict[str, Drawing] = {"translate": draw_translations, "classify": draw_seen, "tag": draw_seen}

@@ -14,6 +14,7 @@ from html import escape
 from pathlib import Path
 
 from regard.compare.tables import Table
+from regard.show.answers import Drawable, answer_html
 from regard.show.document import MOST, page_of, record_document
 from regard.show.page import SWITCHES, figures_html, frame_html
 from regard.translator import Translation
@@ -50,10 +51,10 @@ pre { padding: 1rem; margin: 0; font-size: 0.86rem; }
 """
 
 
-def report_html(title: str, sections: Sequence[str]) -> str:
-    """The whole page, from its sections."""
+def report_html(title: str, sections: Sequence[str], style: str = "") -> str:
+    """The whole page, from its sections and the style that they need."""
     heading = f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n</header>'
-    return frame_html(title, "\n".join([heading, "<main>", *sections, "</main>"]), STYLE)
+    return frame_html(title, "\n".join([heading, "<main>", *sections, "</main>"]), style + STYLE)
 
 
 def section_html(heading: str, *parts: str) -> str:
@@ -118,6 +119,20 @@ def answers_html(sentences: Sequence[tuple[str, str, Mapping[str, str]]]) -> lis
         f"<h3>Sentence {number}</h3>\n{_listed(source, reference, found)}"
         for number, (source, reference, found) in enumerate(sentences, 1)
     ]
+
+
+def seen_html(sentences: Sequence[tuple[str, Mapping[str, Drawable]]]) -> list[str]:
+    """Sentences, each with what each arm, by its label, answered and looked at; pages need the style of `answers`."""
+    told = []
+    for number, (source, found) in enumerate(sentences, 1):
+        arms = "\n".join(
+            f'<div><h4 dir="auto">{escape(label)}</h4>\n{answer_html(each, 5)}</div>' for label, each in found.items()
+        )
+        told.append(
+            f'<h3>Sentence {number}</h3>\n<p class="quiet" dir="auto">{escape(source)}</p>\n'
+            f'<div class="figures texts">\n{arms}\n</div>'
+        )
+    return told
 
 
 def _wide(markup: str, name: str) -> str:

@@ -63,7 +63,7 @@ def write_report(plan: Plan, outcomes: Sequence[Outcome], measures: Measures, ex
     text += [f"## {label} failed\n\n{indent(why, '    ')}" for label, why in failed.items()]
     _write(out / NUMBERS, json.dumps(_numbers(plan, measures, failed), ensure_ascii=False, indent=2) + "\n")
     _write(out / TEXT, "\n\n".join([*text, indent(commands, "    ")]) + "\n")
-    _write(out / PAGE, report_html(title, sections))
+    _write(out / PAGE, report_html(title, sections, examples.style))
     return out / PAGE
 
 

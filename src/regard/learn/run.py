@@ -264,7 +264,7 @@ class Run:
 
     def _keep_best(self, model: Model, values: Mapping[str, float]) -> None:
         """Write the model as it stands to `best/`, with its scores."""
-        found = validation_scores(values, self.learner.number, seconds=self.seconds, metric=self.progress.metric)
+        found = validation_scores(values, self.learner.number, metric=self.progress.metric)
         scores = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
         self._write(lambda: save(model, self.place.best, {"scores.json": scores, **self.place.files}))
 

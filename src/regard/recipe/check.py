@@ -41,7 +41,7 @@ def _filled(setting: Setting, table: Table, key: str, problems: list[Problem]) -
         problems.append(_missing(setting, table, key))
         return None
     if setting.kind is None:
-        return setting.default if written is None else _plain(setting, written, key, problems)
+        return setting.default if written is None else plain(setting, written, key, problems)
     optional = NoneType in typing.get_args(setting.type)
     if isinstance(written, Leaf) and written.value == "none" and optional:
         return None
@@ -80,7 +80,7 @@ def as_table(maker: Maker, where: str) -> Table:
     return Table(where, entries)
 
 
-def _plain(setting: Setting, written: Leaf | Table, key: str, problems: list[Problem]) -> Any:
+def plain(setting: Setting, written: Leaf | Table, key: str, problems: list[Problem]) -> Any:
     """A plain value, if it has the type of the signature."""
     expected = _describe(setting.type)
     if isinstance(written, Table):

@@ -75,7 +75,9 @@ def _follow(path: Path, seen: tuple[Path, ...], problems: list[Problem]) -> Tabl
     except UnknownName as error:
         problems.append(Problem(base.where, "extends", error.message, error.hint))
         return tree
-    merged = lay_over(_follow(below, (*seen, path.resolve()), problems), tree)
+    extended = _follow(below, (*seen, path.resolve()), problems)
+    extended.entries.pop("reproduce", None)  # the claim is that of one system
+    merged = lay_over(extended, tree)
     return merged if isinstance(merged, Table) else tree
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from regard.errors import Problem, RecipeError, did_you_mean
 from regard.recipe.check import check
 from regard.recipe.read import read
+from regard.recipe.reproduce import KEY, Reproduce, check_reproduce
 from regard.recipe.tree import Leaf, Table
 from regard.registry import Maker, find, names
 
@@ -31,6 +32,7 @@ class Recipe:
     model: Maker
     train: Maker
     task: Maker
+    reproduce: Reproduce | None = None
 
     def build(self, source: Any, target: Any) -> Any:
         """The model for `source` and `target`: how many pieces, channels or classes, or a `Spec` of each."""
@@ -44,6 +46,7 @@ def resolve(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     problems: list[Problem] = []
     tree = read(recipe, overrides, problems)
     about = describe(tree.entries.pop("about", None), problems)
+    reproduce = check_reproduce(tree.entries.pop(KEY, None), problems)
     train, task = (
         check(kind, _table(kind, tree.entries.pop(kind, None), "standard", tree.where, problems), kind, problems)
         for kind in ("train", "task")
@@ -53,7 +56,7 @@ def resolve(recipe: str | Path, overrides: Sequence[str] = ()) -> Recipe:
         problems += _unfit(model, task, tree)
     if problems:
         raise RecipeError(problems)
-    return Recipe(about, model, train, task)
+    return Recipe(about, model, train, task, reproduce)
 
 
 def asks_unread(model: Maker) -> bool:

@@ -122,6 +122,6 @@ def _main(answers: Sequence[Drawable]) -> str:
 def _height(answer: Drawable) -> float:
     """About how many lines an answer takes in a notebook."""
     if isinstance(answer, Pictured):
-        return IMAGE + len(answer.likeliest())
+        return float(IMAGE + len(answer.likeliest()))
     words = len(answer.words) / 10
     return words * 2 + 4 if isinstance(answer, TaggedText) else 7 + max(1, len(answer.weights)) * (2 + words)

@@ -112,7 +112,7 @@ def plot_tagged(tagged: TaggedText, title: str = "") -> Any:
     colour = {True: GOOD, False: WARM, None: "black"}[tagged.is_right]
     pen.parts(tagged.verdict().split(), LARGE, weight="bold", color=colour)
     words = [cut(word, LONGEST) for word in tagged.words]
-    widths = [max(pen.width(word), pen.width(tag, SMALL)) for word, tag in zip(words, told, strict=True)]
+    widths = [max(pen.width(word), pen.width(tag, SMALL, weight="bold")) for word, tag in zip(words, told, strict=True)]
     leftward = is_leftward(words)
     for line in broken(widths, [GAP] * len(words), INCHES - 2 * EDGE):
         pen.down(2.4 * POINTS)

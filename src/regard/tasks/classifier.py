@@ -128,7 +128,7 @@ class Classifier(TaskModel):
             return self.answer(inputs)
         return self.answer([inputs])[0] if self.reads == "image" else self.answer(texts_of("inputs", inputs))[0]
 
-    def answer(self, cells: Sequence[Any], *, record: bool = True) -> list[Classification]:
+    def answer(self, cells: Any, *, record: bool = True) -> list[Classification]:
         """The likeliest class of each cell. `record` keeps what was looked at."""
         cells = texts_of("inputs", cells) if self.reads == "text" else images_of(cells)
         found: dict[int, Classification] = {}
@@ -170,7 +170,7 @@ def unknown_note(strange: Sequence[str], references: Sequence[str]) -> tuple[str
     return (f"{rows:,} of {len(references):,} right answers are classes that the training data had not: {told}",)
 
 
-def images_of(given: Sequence[Any]) -> list[Any]:
+def images_of(given: Any) -> list[Any]:
     """Images as people hand them over: paths, open images, arrays; anything else is refused by its place."""
     from PIL.Image import Image
 

@@ -113,12 +113,12 @@ class Tagger(TaskModel):
     def tag(self, inputs: str) -> Tagging: ...
     @overload
     def tag(self, inputs: list[str]) -> list[Tagging]: ...
-    def tag(self, inputs: str | list[str]) -> Tagging | list[Tagging]:
+    def tag(self, inputs: Any) -> Tagging | list[Tagging]:
         """The tags of a text, or of each of many, in order. Words are what stands between spaces."""
         found = self.answer(texts_of("inputs", inputs))
         return found[0] if isinstance(inputs, str) else found
 
-    def answer(self, cells: Sequence[Any], *, record: bool = True) -> list[Tagging]:
+    def answer(self, cells: Any, *, record: bool = True) -> list[Tagging]:
         """The likeliest tag of each word of each text. `record` keeps what was looked at."""
         cells, tokenizer = texts_of("inputs", cells), self.source.tokenizer
         items = tokenizer.encode_batch(cells)

@@ -47,7 +47,7 @@ class TaskModel:
         """What a corpus has as its source."""
         return "image" if getattr(self.source, "is_image", False) else "text"
 
-    def answer(self, cells: Sequence[Any], *, record: bool = True) -> list[Any]:
+    def answer(self, cells: Any, *, record: bool = True) -> list[Any]:
         """An answer for each cell, in order, each with its `text`. `record` keeps what was looked at."""
         raise NotImplementedError
 
@@ -61,9 +61,9 @@ class TaskModel:
 
     def evaluate(self, data: Any, **asked: Any) -> Report:
         """Measure it on a corpus; `regard.evaluate` says what can be asked."""
-        import regard
+        from regard import evaluate
 
-        return regard.evaluate(self, data, **asked)
+        return evaluate(self, data, **asked)
 
     def __getattr__(self, name: str) -> Any:
         if name in VERBS:

@@ -1,0 +1,62 @@
+"""What `regard show` does for models that classify or tag: answers in the terminal or a file; a page of a test set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from regard.tasks.using import TaskModel
+
+LOOKED = 200  # rows of a split among which a right and a wrong answer are looked for
+
+
+def show_inputs(model: TaskModel, cells: Sequence[str], right: str | None, out: Path | None) -> None:
+    """Answer some inputs, and draw what was looked at."""
+    from regard.cli.show import _terminal, _write
+    from regard.show.answers import answers_text, save_answers
+
+    seen = [each.compared(right) for each in model.answer(cells)]
+    if out is None:
+        width, colour = _terminal()
+        _write(answers_text(seen, width, colour=colour))
+        return
+    typer.echo(f"written: {save_answers(seen, out)}", err=True)
+
+
+def show_split(model: TaskModel, folder: Path, data: str, split: str, out: Path) -> None:
+    """A page of a split: a right answer and a wrong one, and pictures of all that was measured."""
+    from regard.data.corpus import Corpus
+    from regard.data.held_out import recorded
+    from regard.engine.home import model_home
+    from regard.evaluate import Report
+    from regard.show.answers import one_right_one_wrong
+    from regard.show.overview import save_overview
+
+    home = model_home(folder)
+    corpus = Corpus.open(data, held_out=recorded(home), reads=model.reads, wants=model.wants)
+    report: Report = model.evaluate(corpus, split=split, by_length=True)
+    rows = corpus.split(split).select(range(min(LOOKED, len(corpus.split(split)))))
+    answers: list[Any] = model.answer(list(rows["source"]))
+    seen = [each.compared(right) for each, right in zip(answers, rows["target"], strict=True)]
+    typer.echo(f"written: {save_overview(report, one_right_one_wrong(seen), out)}", err=True)
+
+
+def check_asked(model: TaskModel, *, data: str | None, out: Path | None, only_writers: dict[str, Any]) -> None:
+    """Refuse what is for translators, and a page without a name."""
+    from regard.errors import UsageError
+    from regard.show.answers import FILES
+    from regard.show.canvas import check_name
+
+    named = [name for name, value in only_writers.items() if value]
+    if named:
+        raise UsageError(
+            f"--{named[0]} is for models that translate; this one was made to {model.verb}.", hint="Leave it out."
+        )
+    if data is not None and (out is None or out.suffix.lower() != ".html"):
+        raise UsageError("--data makes a page.", hint="Add --out page.html")
+    if out is not None:
+        check_name(out, FILES)

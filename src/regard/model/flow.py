@@ -1,0 +1,113 @@
+"""The whole flow: embed -> encode -> attend -> predict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from regard.errors import ShapeError
+from regard.recipe import Recipe
+from regard.registry import Maker, part
+from regard.task import Spec
+from regard.types import Batch, Grid, Labelled, Memory, Padded, State, Stepped, Tagged, Taught, Widths
+
+NOTHING = Widths(0, 0, 0)  # of the memory that a model without a source has
+
+
+@part("model", "flow")
+class Model(nn.Module):
+    """Embed the source, encode it, attend to it, predict.
+
+    Settings:
+        embed: how the source becomes vectors; "none" for a model without a source.
+        encode: how the vectors become a memory; "none" for a model without a source.
+        attend: how the memory is looked at; "none" for a decoder that does not attend.
+        predict: how the memory becomes an output.
+        share: use one table for the vectors of source and target; they must share a vocabulary.
+        initialise: how the weights begin; "none" leaves them as each part drew them.
+    """
+
+    recipe: Recipe | None = None
+
+    def __init__(
+        self,
+        source: Spec | int,
+        target: Spec | int,
+        *,
+        embed: Maker | None,
+        encode: Maker | None,
+        attend: Maker | None = None,
+        predict: Maker,
+        share: bool = False,
+        initialise: Maker | None = None,
+    ) -> None:
+        super().__init__()
+        self.specs = Spec.of(source), Spec.of(target)
+        self.embed: Any = _made(embed, self.specs[0].size)
+        self.encode: Any = _made(encode, getattr(self.embed, "width", 0))
+        widths = getattr(self.encode, "widths", NOTHING)
+        self.predict = predict(self.specs[1].size, widths, attend)
+        if share:
+            self._share()
+        if initialise is not None:
+            initialise()(self)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many pieces, channels or classes source and target have."""
+        return self.specs[0].size, self.specs[1].size
+
+    def read(self, source: Padded | Grid) -> Memory:
+        """The source as a memory."""
+        return self.encode(self.embed(source))
+
+    def nothing_read(self, rows: int) -> Memory:
+        """The memory of a model without a source: no positions, and a summary of no numbers."""
+        blank = next(self.parameters()).new_zeros(rows, 0)
+        return Memory(blank.unsqueeze(-1), blank.unsqueeze(-1), blank.bool(), blank)
+
+    def teach(self, batch: Batch) -> Taught:
+        """Every step of the target at once: position t is predicted from the pieces before it."""
+        seen = Padded(batch.target.data[:, :-1], batch.target.mask[:, 1:])
+        memory = self.nothing_read(len(batch)) if batch.source is None else self.read(batch.source)
+        return self.predict.teach(seen, memory)
+
+    def label(self, source: Padded | Grid) -> Labelled:
+        """The scores of the classes, for a model that predicts a label."""
+        return self.predict.label(self.read(source))
+
+    def tag(self, source: Padded | Grid) -> Tagged:
+        """The scores of the classes at each position of the source, for a model that predicts tags."""
+        return self.predict.tag(self.read(source))
+
+    def start(self, source: Padded | Grid) -> State:
+        """Read the source; the state before the first piece."""
+        return self.predict.start(self.read(source))
+
+    def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
+        """One piece further."""
+        return self.predict.step(token, state)
+
+    def _share(self) -> None:
+        source, target = (getattr(each, "table", None) for each in (self.embed, getattr(self.predict, "embed", None)))
+        if source is None or target is None:
+            raise ShapeError("share = true needs token vectors on both sides.", hint="Write share = false.")
+        if source.weight.shape != target.weight.shape:
+            raise ShapeError(
+                f"share = true needs one vocabulary and one width; the source table is "
+                f"{tuple(source.weight.shape)}, the target table {tuple(target.weight.shape)}.",
+                hint="Use a joint tokenizer and the same width in [embed] and [predict.embed].",
+            )
+        target.weight = source.weight  # every module that holds the target's table now holds the source's numbers
+
+
+def _made(part: Maker | None, given: int) -> Any:
+    """The part, if there is to be one."""
+    return None if part is None else part(given)
+
+
+def parameters(model: Model) -> int:
+    """How many numbers a model learns."""
+    return sum(weight.numel() for weight in model.parameters())

@@ -1,0 +1,74 @@
+"""The pictures of a trial: the measure over the length of the source, and what was looked at in one example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from regard.errors import RegardError
+from regard.evaluate import by_length, draw_lengths
+from regard.evaluate.lengths import count_words
+from regard.evaluate.metrics import metric
+from regard.tasks.reproduce.arms import Arm
+from regard.tasks.reproduce.measure import Answered, Questions, is_text
+
+MIDDLING = 9  # words of an example that shows something and is read at a glance
+BY_LENGTH, LOOKED = "lengths.png", "looked.png"
+
+
+def draw_pictures(answered: Sequence[Answered], tested: Questions, measure: str, out: Path) -> list[Path]:
+    """Draw all that these answers can show."""
+    found = []
+    if is_text(answered[0].arm) and metric(measure).count is not None:
+        found.append(_by_length(answered, tested, measure, out / BY_LENGTH))
+    looked = _looked(answered[0], tested, out / LOOKED)
+    return [*found, looked] if looked else found
+
+
+def _by_length(answered: Sequence[Answered], tested: Questions, measure: str, path: Path) -> Path:
+    series = {}
+    for each in answered:
+        texts = [answer.text for answer in each.answers]
+        series[each.arm.label] = by_length(tested.sources, texts, tested.targets, metric=measure)
+    return draw_lengths(series, path, title=f"{metric(measure).label} by source length")
+
+
+def _looked(answered: Answered, tested: Questions, path: Path) -> Path | None:
+    """A right and a wrong answer where they can be compared, a matrix where a text was written; else None."""
+    if hasattr(answered.answers[0], "compared"):
+        return _answers(answered, tested, path)
+    if hasattr(answered.answers[0], "alignment"):
+        return _matrix(answered.arm, _shown(answered, tested), path)
+    return None
+
+
+def _shown(answered: Answered, tested: Questions) -> str:
+    """A source of middling length, rightly answered if any is."""
+    right = [
+        source
+        for source, target, answer in zip(tested.sources, tested.targets, answered.answers, strict=True)
+        if answer.text == target
+    ]
+    return min(right or tested.sources, key=lambda line: abs(count_words(line) - MIDDLING))
+
+
+def _matrix(arm: Arm, source: str, path: Path) -> Path | None:
+    from regard.show.views import View, save_record
+    from regard.translator import Translator
+
+    try:
+        record = Translator.load(arm.run).look(source)
+        one_word = len(record.target.labels) <= 2  # a date: its letters are what is written
+        return save_record(record, path, "What it looked at", View(pieces=one_word))
+    except RegardError:  # it has no attention that could be shown
+        return None
+
+
+def _answers(answered: Answered, tested: Questions, path: Path) -> Path:
+    from regard.show.answers import one_right_one_wrong, save_answers
+    from regard.show.shaded import Shaded
+
+    every = [each.compared(right) for each, right in zip(answered.answers, tested.targets, strict=True)]
+    shown = one_right_one_wrong(every)
+    # A figure holds several shaded texts, but one image or one tagged text.
+    return save_answers(shown if isinstance(shown[0], Shaded) else shown[:1], path, "What it looked at")

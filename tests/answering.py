@@ -1,0 +1,61 @@
+"""Small trained models that classify texts and images and tag words, for the tests that ask them something."""
+
+import pytest
+
+import regard
+
+TAGGER = """
+[about]
+title = "Tagger"
+[task]
+verb = "tag"
+target = "tags"
+goal = "tag"
+[embed]
+part = "tokens"
+width = 7
+[encode]
+part = "recurrent"
+cell = "lstm"
+direction = "both"
+hidden = 6
+[attend]
+part = "attention"
+score = "scaled_dot"
+[predict]
+part = "tag"
+"""
+IMAGES = """
+[about]
+title = "Images"
+[task]
+verb = "classify"
+source = { part = "image", size = [20, 28] }
+target = "label"
+goal = "classify"
+[embed]
+part = "pixels"
+[encode]
+part = "grid"
+hidden = 7
+layers = 2
+[attend]
+part = "attention"
+score = "additive"
+[predict]
+part = "label"
+queries = 2
+"""
+SMALL = ("train.tensorboard=false", "train.tokens=256")
+NARROW = ("embed.width=7", "encode.hidden=6")
+
+
+def trained(folder, kind):
+    """A run of a few updates; its corpora are drawn into the folder."""
+    recipe = folder / f"{kind}.toml"
+    recipe.write_text({"needle": 'extends = "classify"\n', "tagged": TAGGER, "shapes": IMAGES}[kind])
+    settings = [*SMALL, *(NARROW if kind == "needle" else ())]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REGARD_CACHE", str(folder / "cache"))
+        regard.train(recipe, data=kind, out=folder / kind, size=101, steps=3, settings=settings)
+    return folder / kind
