@@ -27,7 +27,7 @@ DATA = "needle"
 SMALL = ("embed.width=32", "embed.deviation=1", "embed.dropout=0", "predict.dropout=0", "task.goal.smoothing=0")
 SOFT = ("classify", "encode.hidden=64")
 GATED = ("ga-net", "encode.encode.hidden=64", "encode.auxiliary_encode.hidden=32")
-PRICES = (0.0, 0.03, 0.1, 0.3)
+PRICES = (0.0, 0.03, 0.1, 0.3, 3.0)
 
 
 @dataclass(frozen=True)
