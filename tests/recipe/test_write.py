@@ -18,7 +18,7 @@ part = "flow"                         # Embed the source, encode it, attend to i
 share = false                         # use one table for the vectors of source and target; """
     + """\
 they must share a vocabulary.
-begin = "none"                        # how the weights begin; "none" leaves them as each part drew them.
+initialise = "none"                   # how the weights begin; "none" leaves them as each part drew them.
 
 [about]
 title = "Sequence to \\"sequence\\""

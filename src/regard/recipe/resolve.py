@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ class Recipe:
     model: Maker
     train: Maker
     task: Maker
-    reproduce: Reproduce | None = None
+    reproduce: Reproduce | None = field(default=None, compare=False)  # its trial makes it no other recipe
 
     def build(self, source: Any, target: Any) -> Any:
         """The model for `source` and `target`: how many pieces, channels or classes, or a `Spec` of each."""
@@ -151,7 +151,7 @@ def _table(kind: str, entry: Leaf | Table | None, part: str, where: str, problem
 
 def describe(entry: Leaf | Table | None, problems: list[Problem]) -> About:
     """The [about] table, checked."""
-    known = [field.name for field in fields(About)]
+    known = [each.name for each in fields(About)]
     if entry is None:
         return About()
     if isinstance(entry, Leaf):
