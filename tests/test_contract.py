@@ -19,7 +19,17 @@ WAYS = [(*triple, "open") for triple in TRIPLES]
 WAYS += [
     (score, scope, "soft", "fused") for score in ("dot", "scaled_dot", "general") for scope in ("global", "causal")
 ]
-APART = ("initialise", "train", "optimiser", "schedule", "average")  # they are no modules
+APART = (
+    "initialise",
+    "task",
+    "side",
+    "examples",
+    "goal",
+    "train",
+    "optimiser",
+    "schedule",
+    "average",
+)  # they are no modules
 EVERY_PART = [(kind, name) for kind in KINDS if kind not in APART for name in names(kind)]
 BATCH, QUERIES, KEYS, WIDTH, VALUES = 3, 5, 7, 2, 11
 

@@ -54,7 +54,8 @@ def test_text_is_that_of_the_plain_command(model, text, ray_address):
     assert (plain.exit_code, spread.exit_code) == (0, 0), spread.output
     assert len(plain.stdout.splitlines()) == 200
     assert spread.stdout == plain.stdout
-    assert spread.stderr == plain.stderr == "line 8 has 1,009 pieces; only the first 1,000 are translated.\n"
+    said = [line for line in spread.stderr.splitlines() if "Still waiting" not in line]  # as a busy machine lets it
+    assert said == plain.stderr.splitlines() == ["line 8 has 1,009 pieces; only the first 1,000 are translated."]
 
 
 def test_json_of_several_outputs_from_standard_input(model, text, ray_address):

@@ -34,7 +34,7 @@ def scored(trial, outputs, main="exact match"):
 @pytest.fixture
 def measures():
     """Two arms of a task that answers with labels, two seeds each; the second gets one more right in each."""
-    first, second = Arm("plain", "luong", task="classify"), Arm("better", "luong", task="classify")
+    first, second = Arm("plain", "luong", task="caption"), Arm("better", "luong", task="caption")
     wrong = [["bad", "bad", "good", "bad"], ["good", "good", "good", "bad"]]
     right = [["good", "bad", "good", "bad"], ["good", "bad", "good", "bad"]]
     arms = [

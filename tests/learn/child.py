@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 
 import regard.learn.run
 import regard.learn.state
-import regard.model
+import regard.model.folder
 from regard.data.batches import InMemory
 from regard.data.builtin import examples
 from regard.data.pairs import pair_batches
@@ -154,7 +154,7 @@ def dying(function, call, *, before):
 
 # What the writers do, in the order they do it: where it is done, and by which name.
 STAGES = {
-    "model's weights": (regard.model, "save_model"),
+    "model's weights": (regard.model.folder, "save_model"),
     "wait for the disk": (os, "fsync"),
     "folder's name": (Path, "rename"),
     "old folder": (shutil, "rmtree"),

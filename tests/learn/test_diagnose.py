@@ -25,6 +25,11 @@ def failure(settings, **lessons):
     return error.value
 
 
+def drawn(place):
+    """Gates that are wide open or shut, as in use: relaxed ones are never quite shut."""
+    return [f"{place}.choice.straight_through=true"]
+
+
 def divided(weights):
     """What `masks.normalise` must not be: its gradient is infinite for a row of zeros, and that times 0 is a NaN."""
     return weights / weights.sum(-1, keepdim=True).clamp(min=torch.finfo(weights.dtype).tiny)
@@ -33,8 +38,11 @@ def divided(weights):
 @pytest.mark.parametrize(
     ("settings", "place"),
     [
-        ([*TRANSFORMER, "predict.self_attend.attend.choice=gated"], "predict.layers.1.self_attend.attend.choice"),
-        (["attend.scope=causal", "attend.choice=gated"], "predict.attend.choice"),
+        (
+            [*TRANSFORMER, "predict.self_attend.attend.choice=gated", *drawn("predict.self_attend.attend")],
+            "predict.layers.1.self_attend.attend.choice",
+        ),
+        (["attend.scope=causal", "attend.choice=gated", *drawn("attend")], "predict.attend.choice"),
     ],
 )
 def test_what_is_sent_back_is_traced_to_its_part(settings, place, monkeypatch):
@@ -125,7 +133,7 @@ def test_the_same_draws_are_made_again(monkeypatch):
     monkeypatch.setattr(masks, "normalise", divided)
     for seed in range(7):
         torch.manual_seed(seed)
-        built = model(["attend.choice=gated"])
+        built = model(["attend.choice=gated", *drawn("attend")])
         learner = Learner(built, TrainSettings(), iter([batch((3, 2, 1), (4, 2, 3))] * 20))
         with pytest.raises(TrainingError, match="sent back by predict.attend.choice"):
             while learner.update():

@@ -48,7 +48,7 @@ def test_killed_after_a_save_it_goes_on_to_the_same_weights(kind, tmp_path):
 
 def test_what_the_goal_says_must_be_the_same(tmp_path):
     trained(tmp_path / "run", "classify", steps=2)
-    with pytest.raises(UsageError, match=r"task\.goal\.smoothing: was 0\.0, is 0\.2"):
+    with pytest.raises(UsageError, match=r"task\.goal\.smoothing: was 0\.1, is 0\.2"):
         trained(tmp_path / "run", "classify", "task.goal.smoothing=0.2", resume=True)
     trained(tmp_path / "run", "classify", 'task.metrics=["macro_f1"]', steps=3, resume=True)
 

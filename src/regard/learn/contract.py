@@ -48,7 +48,8 @@ def rehearse(model: Model) -> None:
     """Run two made-up pairs through a model that has parts of a user's own, before anything is written."""
     if not any(map(_is_own, model.modules())):
         return
-    if getattr(getattr(model, "encode", None), "sees_images", True):
+    encode = getattr(model, "encode", None)
+    if encode is None or getattr(encode, "sees_images", False):
         return  # a picture of nothing says little, and a model without a source reads none: the first update tells
     source, target = (Padded(ids, torch.ones_like(ids, dtype=torch.bool)) for ids in torch.ones(2, 2, 5).long())
     with preserve_rng(), torch.no_grad(), held_to_contract(model):
