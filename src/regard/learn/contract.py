@@ -48,9 +48,8 @@ def rehearse(model: Model) -> None:
     """Run two made-up pairs through a model that has parts of a user's own, before anything is written."""
     if not any(map(_is_own, model.modules())):
         return
-    encode = getattr(model, "encode", None)
-    if encode is None or getattr(encode, "sees_images", False):
-        return  # a picture of nothing says little, and a model without a source reads none: the first update tells
+    if model.recipe is not None and model.recipe.task.settings["source"].name != "text":
+        return  # what else a model may read cannot be made up here: the first update tells
     source, target = (Padded(ids, torch.ones_like(ids, dtype=torch.bool)) for ids in torch.ones(2, 2, 5).long())
     with preserve_rng(), torch.no_grad(), held_to_contract(model):
         if hasattr(model.predict, "teach"):
