@@ -14,17 +14,17 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Lock, current_thread, main_thread
+from threading import Event, Lock
 
 from regard.chunks import one_line
 from regard.compare.plan import Plan
 from regard.compare.trials import RUN, Trial
 from regard.errors import Interrupted
+from regard.learn.stop import interruptible
 
 SCORES, OUTPUTS, LINKS, LOG = "scores.json", "outputs.txt", "links.txt", "log.txt"
 SOURCES, TARGETS = "pairs.source", "pairs.target"  # in the report's folder: the pairs that have gold links
@@ -43,7 +43,7 @@ class Outcome:
 def run_trials(plan: Plan, trials: Sequence[Trial], out: Path, *, jobs: int, tell: Tell) -> list[Outcome]:
     """Run every trial that has no scores yet, in the order given; one that fails does not stop the others."""
     crew = _Crew(plan, out, max(1, (os.cpu_count() or 1) // jobs), tell)
-    with ThreadPoolExecutor(jobs) as pool, _stoppable():
+    with ThreadPoolExecutor(jobs) as pool, interruptible():
         waiting = [pool.submit(crew.run, trial) for trial in trials]
         try:
             return [each.result() for each in waiting]
@@ -61,20 +61,6 @@ def keep_pairs(sources: Sequence[str], targets: Sequence[str], out: Path) -> Non
     """Write the pairs that have gold links, a line each, for the models to be asked for theirs."""
     for name, lines in ((SOURCES, sources), (TARGETS, targets)):
         (out / name).write_text("".join(f"{one_line(line)}\n" for line in lines), encoding="utf-8")
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Ctrl-C and `kill` both stop a comparison: its processes are in sessions of their own and would live on."""
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = [(each, signal.signal(each, signal.default_int_handler)) for each in (signal.SIGINT, signal.SIGTERM)]
-    try:
-        yield
-    finally:
-        for each, handler in before:
-            signal.signal(each, handler)
 
 
 class _Crew:

@@ -41,3 +41,17 @@ def stopping() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Inside, `kill` stops as Ctrl-C does: for whoever has processes in sessions of their own, which would live on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = [(each, signal.signal(each, signal.default_int_handler)) for each in SIGNALS]
+    try:
+        yield
+    finally:
+        for each, handler in before:
+            signal.signal(each, handler)

@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from threading import Event, Lock, current_thread, main_thread
+from threading import Event, Lock
 
 from regard.errors import Interrupted, TrainingError
+from regard.learn.stop import interruptible
 from regard.tasks.reproduce.arms import Arm, Plan
 
 Tell = Callable[[str, str], None]  # an arm's label, and what it says of itself
@@ -25,7 +25,7 @@ def train_arms(plan: Plan, minutes: float, tell: Tell) -> None:
     if not waiting:
         return
     processes = _Processes(plan, minutes, tell)
-    with ThreadPoolExecutor(len(waiting)) as pool, _stoppable():
+    with ThreadPoolExecutor(len(waiting)) as pool, interruptible():
         jobs = [pool.submit(processes.train, arm) for arm in waiting]
         try:
             errors = [error for job in jobs if (error := job.result())]
@@ -38,20 +38,6 @@ def train_arms(plan: Plan, minutes: float, tell: Tell) -> None:
             raise
     if errors:
         raise TrainingError("\n".join(errors))
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Ctrl-C and `kill` both stop: the processes are in sessions of their own and would live on."""
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = [(each, signal.signal(each, signal.default_int_handler)) for each in (signal.SIGINT, signal.SIGTERM)]
-    try:
-        yield
-    finally:
-        for each, handler in before:
-            signal.signal(each, handler)
 
 
 class _Processes:
