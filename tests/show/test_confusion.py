@@ -95,4 +95,5 @@ def test_nothing_cannot_be_drawn():
 
 def test_odd_names_are_drawn(tmp_path):
     names = ["$x^{$", "a" * 99, ""]
-    draw_confusion(confusion(names, names), tmp_path / "a.png", "$")
+    drawn = draw_confusion(confusion(names, names), tmp_path / "a.png", "$")
+    assert drawn.read_bytes().startswith(b"\x89PNG")

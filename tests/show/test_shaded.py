@@ -311,7 +311,9 @@ def test_files_are_written_and_the_same_again(tmp_path, ending, start):
 def test_formulas_are_not_read(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        save_shaded(Shaded(("$x^{$", "\\frac"), np.ones((1, 2)) / 2, "$a$", 0.5, "$b"), tmp_path / "a.svg")
+        odd = Shaded(("$x^{$", "\\frac"), np.ones((1, 2)) / 2, "$a$", 0.5, "$b")
+        drawn = save_shaded(odd, tmp_path / "a.svg")
+    assert "</svg>" in drawn.read_text("utf-8")
 
 
 def test_pages_and_text_are_files_too(tmp_path):
