@@ -30,9 +30,9 @@ from pathlib import Path
 from regard.align.alignment import Alignment
 from regard.align.reference import reference_links
 from regard.align.symmetrise import symmetrise
-from regard.data.example import Link
+from regard.data.pair import Link
 from regard.evaluate import Gold, aer, read_links
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 WORD = re.compile(r"\w+(?:'(?=\w))?|[^\w\s]")
 MODELS = ("forward", "backward", "guided", "guided_backward")

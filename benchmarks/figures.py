@@ -27,7 +27,7 @@ from regard.evaluate.figure import line_style
 from regard.show.canvas import new_figure, write_figure
 from regard.show.heads import draw_heads
 from regard.show.matrix import matrix_size, plot_matrix, rule
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 # The example of Bahdanau et al. (2015), as people write it and as the phrasebook does.
 AGREEMENT = (

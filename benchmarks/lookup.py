@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.attend import Heads
-from regard.hooks import Sides, sides
+from regard.hooks import LossTerms, loss_terms
 from regard.registry import Maker, maker
 
 SLOTS, CLASSES, HIDDEN, BATCH, RATE = 16, 8, 32, 64, 3e-3
@@ -67,9 +67,9 @@ def draw(count: int, generator: torch.Generator) -> Items:
     return Items(slots, F.one_hot(asked, SLOTS).float().unsqueeze(1), label)
 
 
-def forward(model: Lookup, items: Items) -> tuple[Tensor, Sides]:
+def forward(model: Lookup, items: Items) -> tuple[Tensor, LossTerms]:
     """The log-likelihood of each item, and the terms that the attention adds to the loss."""
-    with sides() as extra:
+    with loss_terms() as extra:
         likelihood = model(items).gather(1, items.label[:, None]).squeeze(1)
     return likelihood, extra
 

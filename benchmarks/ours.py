@@ -15,7 +15,7 @@ import torch
 from worker import Job, Round, evenly, lines_of, of_pieces, serve, training, translating
 
 from regard.search import Options
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from regard.types import Batch
 
 AVERAGE = 16  # source pieces of a sentence, its end included: how many positions so many sentences are

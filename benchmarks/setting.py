@@ -20,7 +20,7 @@ from regard.export.request import Wish
 from regard.model import Model, save
 from regard.recipe import resolve
 from regard.recipe.resolve import Recipe
-from regard.translator import SOURCE_FILE, TARGET_FILE
+from regard.translate.translator import SOURCE_FILE, TARGET_FILE
 
 PIECES = 8_000
 

@@ -7,7 +7,7 @@ import torch
 
 from regard.data.tokenizer import END, Tokenizer
 from regard.model import save
-from regard.translator import SOURCE_FILE, TARGET_FILE
+from regard.translate.translator import SOURCE_FILE, TARGET_FILE
 from small import model
 
 LINES = ["der mann liest ein buch", "ja", "die frau und das kind lesen ein buch", "ein kind"]

@@ -13,7 +13,7 @@ from regard.data.tokenizer import END
 from regard.export.onnx import export
 from regard.export.request import Wish
 from regard.model import Model, save
-from regard.translator import SOURCE_FILE, TARGET_FILE
+from regard.translate.translator import SOURCE_FILE, TARGET_FILE
 from small import model, overrides
 
 TRANSFORMER = [

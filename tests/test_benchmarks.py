@@ -19,7 +19,7 @@ import torch
 from regard.attend import Attention
 from regard.data.corpus import Corpus
 from regard.search import Options
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from small import RECIPE
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -30,7 +30,7 @@ import latency
 import measure
 import nearest
 import ours
-import refill
+import continuous
 import scale
 import setting
 import train
@@ -168,23 +168,23 @@ def test_single_sentences_are_timed_one_by_one(tiny):
 
 
 @pytest.mark.parametrize(("shape", "uneven"), [("rnn", []), ("transformer", ["--uneven"])])
-def test_refilled_and_batch_after_batch_write_the_same(tiny, shape, uneven, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(refill, "MOST", 17)
-    monkeypatch.setattr(refill, "Options", partial(Options, max_length=17))  # untrained, it does not end by itself
+def test_continuous_and_batch_after_batch_write_the_same(tiny, shape, uneven, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(continuous, "MOST", 17)
+    monkeypatch.setattr(continuous, "Options", partial(Options, max_length=17))  # untrained, it does not end by itself
     given = ["--model", str(setting.untrained(shape, tiny)), "--data", tiny, "--tokens", "64", "--beams", "2"]
-    figures = ["--rounds", "1", "--sentences", "7", "--json", str(tmp_path / "refill.json")]
-    monkeypatch.setattr(sys, "argv", ["refill.py", *given, *figures, *uneven])
-    refill.main()
-    (row,) = json.loads((tmp_path / "refill.json").read_text())
+    figures = ["--rounds", "1", "--sentences", "7", "--json", str(tmp_path / "continuous.json")]
+    monkeypatch.setattr(sys, "argv", ["continuous.py", *given, *figures, *uneven])
+    continuous.main()
+    (row,) = json.loads((tmp_path / "continuous.json").read_text())
     assert row["same"] == row["of"] == (3 if uneven else 7)
     assert "| 64 | 2 |" in capsys.readouterr().out
 
 
 def test_uneven_outputs_are_as_long_as_was_drawn():
-    limits = refill.Uneven(min_length=200).limits([7, 3, 7, 90])
+    limits = continuous.Uneven(min_length=200).limits([7, 3, 7, 90])
     assert limits[0] == limits[2]
     assert len(set(limits)) > 1
-    assert all(refill.LEAST <= limit < refill.MOST for limit in limits)
+    assert all(continuous.LEAST <= limit < continuous.MOST for limit in limits)
 
 
 def test_peers_get_the_same_pieces_as_words(tiny):

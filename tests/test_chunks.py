@@ -13,9 +13,9 @@ from regard.align.alignment import Alignment
 from regard.chunks import Chunk, one_json_line, one_line
 from regard.cli import lines
 from regard.search import Options
-from regard.tasks.evaluation import keep
-from regard.translate_job import TranslateJob
-from regard.translator import Translation, Translator
+from regard.tasks.evaluation import Answers
+from regard.translate.job import TranslateJob
+from regard.translate.translator import Translation, Translator
 
 ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # where str.splitlines cuts
 AWKWARD = f"a\tb{ENDS}c\x1b[31m\x00d\x9b"
@@ -50,7 +50,7 @@ class Writer(Translator):
     def __init__(self):
         pass
 
-    def search(self, given, options, record, refill):
+    def search(self, given, options, record, continuous):
         words = AWKWARD.split()
         alignment = Alignment(torch.ones(len(words) + 1, 2) / 2, ("x", "</s>"), (*words, "</s>"))
         return [[Translation(AWKWARD, 0.0, 0.0, (), alignment)] * options.nbest for _ in given]
@@ -77,7 +77,7 @@ def test_translations_as_json():
 
 
 def test_lines_of_other_commands(tmp_path, monkeypatch):
-    keep([AWKWARD, "b"], tmp_path / "outputs")
+    Answers([AWKWARD, "b"]).keep(tmp_path / "outputs")
     assert (tmp_path / "outputs").read_text(encoding="utf-8") == f"a\t{SHOWN}\nb\n"
     with (tmp_path / "out").open("wb") as file:
         monkeypatch.setattr(lines.sys, "stdout", SimpleNamespace(buffer=file))

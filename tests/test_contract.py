@@ -7,7 +7,7 @@ import torch
 
 from regard.attend import Attention, Heads
 from regard.errors import ShapeError
-from regard.hooks import sides
+from regard.hooks import loss_terms
 from regard.model import load, save
 from regard.registry import KINDS, maker, names, settings
 from regard.types import Batch, Padded
@@ -358,7 +358,7 @@ def test_every_weight_gets_a_gradient(kind, name):
     extra = ["predict.cell=lstm"] if kind == "bridge" else []
     wants_images = (kind, name) == ("embed", "pixels") or name in IMAGE_ENCODERS
     built = model([*overrides(kind, name), *extra], source=3 if wants_images else 31)
-    with sides() as extra:  # hard choices and gates learn by what they add to the loss
+    with loss_terms() as extra:  # hard choices and gates learn by what they add to the loss
         found = run(built.train(), kind, name).square().flatten(1).sum(1)
     (found.sum() + extra(-found)).backward()
     idle = [key for key, weight in built.named_parameters() if weight.grad is None or not weight.grad.any()]

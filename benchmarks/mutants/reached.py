@@ -28,7 +28,7 @@ WHOLE = (
 )
 # Tests of the house, of pages in a browser, of commands in processes of their own: slow, and blind to most changes.
 LEFT_OUT = re.compile(
-    r"tests/(browser|cli|data|show|compare)/|tests/test_(benchmarks|cluster|house|mutants|readme)\.py"
+    r"tests/(browser|cli|cluster|data|show|compare)/|tests/test_(benchmarks|house|mutants|readme)\.py"
 )
 
 

@@ -10,7 +10,7 @@ from regard.data.corpus import Corpus
 from regard.data.held_out import Amount, HeldOut
 from regard.evaluate import Report
 from regard.learn.events import Tell, quiet
-from regard.tasks.evaluation import Asked, keep
+from regard.tasks.evaluation import EvaluateOptions
 from regard.tasks.evaluation import evaluate as measure
 from regard.tasks.job import TrainJob, silent
 from regard.tasks.objects import load
@@ -78,6 +78,7 @@ def evaluate(
     any_language: bool = False,
     engine: str | None = None,
     outputs: str | Path | None = None,
+    probabilities: str | Path | None = None,
     say: Say = silent,
 ) -> Report:
     """Measure a model on a split of a corpus by the metrics of its task, each with its 95 % interval.
@@ -94,13 +95,16 @@ def evaluate(
             `test` likewise.
         any_language: take `source` and `target` even where the model was trained for others.
         engine: what runs a model that is read from a folder.
-        outputs: a file that keeps the answers, a line each.
+        outputs: a file that keeps the answers, a line each; `probabilities` one that keeps how sure the model was of
+            each, where it tells.
         say: hears notes in words.
     """
-    asked = Asked(
+    asked = EvaluateOptions(
         split, source, target, any_language, HeldOut(validation, test), by_length, gold, beam, alpha, tokenize
     )
     report, answers = measure(model, data, asked, engine=engine, say=say)
     if outputs is not None:
-        keep(answers, Path(outputs))
+        answers.keep(Path(outputs))
+    if probabilities is not None:
+        answers.keep_probabilities(Path(probabilities))
     return report

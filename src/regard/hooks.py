@@ -2,7 +2,7 @@
 
 Parts `tell` events; `with listening(Kind, hear)` calls `hear(event)` for each event of that kind told in the
 block. Nobody listening costs one look at a context variable. Watching (`Looked`) and extra terms of a loss
-(`Side`) both travel this way.
+(`LossTerm`) both travel this way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 Event = TypeVar("Event")
-_hooks: ContextVar[tuple[tuple[type, Callable[[Any], None]], ...]] = ContextVar("ears", default=())
+_hooks: ContextVar[tuple[tuple[type, Callable[[Any], None]], ...]] = ContextVar("hooks", default=())
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Side:
+class LossTerm:
     """A term that a part adds to the loss, as a function of each item's log-likelihood under the whole model.
 
     Hard attention needs it: how good a draw was shows only when the output is scored. `settle` is called once
@@ -42,11 +42,11 @@ class Side:
     settle: Callable[[Float[Tensor, " B"]], None] | None = None
 
 
-class Sides:
+class LossTerms:
     """The terms told in one forward pass; call it with the log-likelihoods to get their sum."""
 
     def __init__(self) -> None:
-        self.told: list[Side] = []
+        self.told: list[LossTerm] = []
 
     def __call__(self, likelihood: Float[Tensor, " B"]) -> Float[Tensor, ""]:
         reward = likelihood.detach()
@@ -58,10 +58,10 @@ class Sides:
 
 
 @contextmanager
-def sides() -> Iterator[Sides]:
+def loss_terms() -> Iterator[LossTerms]:
     """Gather the terms that parts add to the loss inside the block."""
-    gathered = Sides()
-    with hook(Side, gathered.told.append):
+    gathered = LossTerms()
+    with hook(LossTerm, gathered.told.append):
         yield gathered
 
 

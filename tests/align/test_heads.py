@@ -11,7 +11,7 @@ from regard.align.wordforms import word_forms
 from regard.data.tokenizer import Tokenizer
 from regard.errors import UsageError
 from regard.evaluate import Gold, aer
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from regard.types import Attended
 from small import model, overrides
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.align.alignment import END, START
-from regard.align.record import Aligner, Layer, Record, Side
+from regard.align.record import Aligner, Layer, Record, Tokenized
 from regard.errors import ModelError, UnknownName, UsageError
 
 GOLD = Aligner("cross", 2, (1,), "AER", 0.213, 500, "gold links of the validation split")
@@ -63,8 +63,8 @@ def test_an_aligner_of_another_model(shape):
 
 # --- the record --------------------------------------------------------------------------------------------
 
-SOURCE = Side("ab c", (4, 5, 6, 2), ("a", "b", " c", END), ("ab", "c", END), (0, 0, 1, 2))
-TARGET = Side("x yz", (7, 8, 9, 2), ("x", " y", "z", END), ("x", "yz", END), (0, 1, 1, 2))
+SOURCE = Tokenized("ab c", (4, 5, 6, 2), ("a", "b", " c", END), ("ab", "c", END), (0, 0, 1, 2))
+TARGET = Tokenized("x yz", (7, 8, 9, 2), ("x", " y", "z", END), ("x", "yz", END), (0, 1, 1, 2))
 ONE = torch.tensor(
     [[0.5, 0.25, 0.25, 0.0], [0.25, 0.25, 0.5, 0.0], [0.0, 0.0, 0.5, 0.5], [0.0, 0.0, 0.0, 1.0]]
 )  # fmt: skip
@@ -113,7 +113,7 @@ def test_pieces():
     found = record().alignment("cross", 0, 0, pieces=True)
     assert (found.source, found.target) == (("a", "b", "▁c", END), ("x", "▁y", "z", END))
     assert torch.equal(found.matrix, ONE)
-    assert Side("", (), (" ", ""), (), ()).labels == ("▁", "·")
+    assert Tokenized("", (), (" ", ""), (), ()).labels == ("▁", "·")
 
 
 def test_the_aligner_is_what_is_read_by_default():

@@ -10,7 +10,7 @@ from regard.attend import Attention, Heads
 from regard.attend.choice import Sigmoid, Soft
 from regard.attend.gated import Gated, draw_gates
 from regard.attend.hard import Hard
-from regard.hooks import sides
+from regard.hooks import loss_terms
 from regard.registry import maker
 
 ALL = torch.ones(1, 1, 3, dtype=torch.bool)
@@ -49,7 +49,7 @@ def test_the_estimator_is_right_on_average():
         total = torch.zeros(3)
         rows = 40_000
         scores = logits.view(1, 1, 3).repeat(rows, 1, 1).requires_grad_()
-        with sides() as extra:
+        with loss_terms() as extra:
             drawn = hard(scores, ALL)
         loss = extra((drawn[:, 0] * rewards).sum(-1))
         total = torch.autograd.grad(loss, scores)[0].sum((0, 1))
@@ -59,12 +59,12 @@ def test_the_estimator_is_right_on_average():
 def test_the_baseline_judges_a_draw_by_the_steps_before_it():
     hard = Hard(1, baseline=0.9, entropy=0.0)
     scores = torch.zeros(2, 5, 3, requires_grad=True)
-    with sides() as extra:
+    with loss_terms() as extra:
         for _ in range(4):  # four looks in one step are judged alike and move the average once
             hard(scores, ALL)
     extra(torch.tensor([2.0, 4.0]))
     assert hard.average.item() == pytest.approx(3.0), "the first average is the first reward"
-    with sides() as extra:
+    with loss_terms() as extra:
         hard(scores, ALL)
     extra(torch.tensor([13.0, 13.0]))
     assert hard.average.item() == pytest.approx(0.9 * 3 + 0.1 * 13)
@@ -73,7 +73,7 @@ def test_the_baseline_judges_a_draw_by_the_steps_before_it():
 def test_the_entropy_term_flattens():
     hard = Hard(1, entropy=1.0, reward=0.0)
     scores = torch.tensor([[[2.0, 0.0, 0.0]]], requires_grad=True)
-    with sides() as extra:
+    with loss_terms() as extra:
         hard(scores, ALL)
     extra(torch.zeros(1)).backward()
     assert scores.grad[0, 0, 0] > 0 > scores.grad[0, 0, 1], "descending lowers the high score and raises the low ones"
@@ -86,7 +86,7 @@ def test_the_side_term_of_hard_attention_by_hand(heads):
     hard = Hard(1, baseline=0.9, entropy=0.3, reward=0.7)
     hard.average.fill_(-4.0)
     hard.seen.fill_(1.0)
-    with sides() as extra:
+    with loss_terms() as extra:
         drawn = hard(shares.log().expand(2, *heads, 5, 3), ALL)
     likelihood = torch.tensor([-3.0, -11.0])
     looks = 5 * (2 if heads else 1)
@@ -98,7 +98,7 @@ def test_the_side_term_of_hard_attention_by_hand(heads):
 
 def test_the_first_reward_is_judged_by_its_own_mean():
     hard = Hard(1, baseline=0.5, entropy=0.0)
-    with sides() as extra:
+    with loss_terms() as extra:
         drawn = hard(torch.log(torch.tensor([[[1.0, 3.0]], [[3.0, 1.0]]])), ALL[..., :2])
     logs = (drawn * torch.log(torch.tensor([[[0.25, 0.75]], [[0.75, 0.25]]]))).sum((1, 2))
     expected = -(torch.tensor([2.0, -2.0]) * logs).mean()
@@ -109,7 +109,7 @@ def test_the_entropy_is_summed_over_keys_and_looks():
     """Descending on -H alone moves a score by p (log p + H): by hand for two keys."""
     hard = Hard(1, entropy=1.0, reward=0.0, baseline=0.0)
     scores = torch.log(torch.tensor([[[0.2, 0.8], [0.5, 0.5]]])).requires_grad_()
-    with sides() as extra:
+    with loss_terms() as extra:
         hard(scores, ALL[..., :2])
     extra(torch.zeros(1)).backward()
     shares = torch.tensor([0.2, 0.8])
@@ -121,7 +121,7 @@ def test_the_entropy_is_summed_over_keys_and_looks():
 def test_padded_queries_are_not_rewarded():
     hard = Hard(1, baseline=0.0)
     scores = torch.randn(2, 3, 3, requires_grad=True)
-    with sides() as extra:
+    with loss_terms() as extra:
         hard(scores, ALL, None, torch.tensor([[True, True, True], [True, False, False]]))
     extra(torch.ones(2)).backward()
     assert scores.grad[0].any(-1).all()
@@ -133,7 +133,7 @@ def test_padded_queries_of_heads_are_not_rewarded():
     attend = Heads(4, 4, 4, heads=2, attend=inner)
     rows, query = torch.randn(2, 7, 4), torch.randn(2, 3, 4, requires_grad=True)
     real = torch.tensor([[True, True, True], [True, False, False]])
-    with sides() as extra:
+    with loss_terms() as extra:
         attend(query, attend.prepare(rows, rows), real=real)
     extra(torch.ones(2)).backward()
     assert torch.equal(query.grad.any(-1), real)
@@ -222,7 +222,7 @@ def test_a_window_whose_weights_are_all_zero_is_renormalised_to_zeros(choice):
 def test_gates_may_read_the_keys_in_order():
     choice = maker("choice", "gated", encode=maker("encode", "recurrent", hidden=6, direction="both"))
     attend = Attention(4, 4, 4, score=maker("score", "dot"), choice=choice)
-    with sides() as extra:
+    with loss_terms() as extra:
         looked = attend(torch.randn(2, 3, 4), attend.prepare(torch.randn(2, 7, 4), torch.randn(2, 7, 4)))
     (looked.context.square().sum() + extra(torch.zeros(2))).backward()
     assert all(weight.grad is not None for weight in attend.choice.encode.parameters())

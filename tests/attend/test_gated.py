@@ -8,7 +8,7 @@ from regard.attend import Attention, Heads
 from regard.attend.gated import Gated, density, draw_gates, relaxed_gates
 from regard.attend.hard import Hard
 from regard.errors import UsageError
-from regard.hooks import sides
+from regard.hooks import loss_terms
 from regard.registry import maker
 
 MASK = masks.from_lengths(torch.tensor([7, 3]))
@@ -65,7 +65,7 @@ def test_weights_are_shares_of_gated_strengths(gates):
 def test_open_gates_at_no_price_are_soft_attention():
     soft, gated = attention(maker("choice", "soft")).double(), attention(MEMORY).double()
     query, keys, values = rows(2, 3), rows(2, 7), rows(2, 7)
-    with sides() as extra:
+    with loss_terms() as extra:
         found = gated(query, gated.prepare(keys, values, MASK, gates=torch.full((2, 7), 1e9, dtype=torch.float64)))
     wanted = soft(query, soft.prepare(keys, values, MASK))
     assert torch.allclose(found.context, wanted.context, atol=1e-14)
@@ -82,7 +82,7 @@ def test_closed_gates_bring_home_nothing_and_send_back_finite_numbers(training, 
     attend = attention(maker("choice", "gated", gates="memory", price=1.0)).double().train(training)
     query, keys, values = rows(2, 3), rows(2, 7), rows(2, 7)
     logits = torch.full((2, 7), logit, dtype=torch.float64, requires_grad=True)
-    with sides() as extra:
+    with loss_terms() as extra:
         found = attend(query, attend.prepare(keys, values, MASK, gates=logits))
     if not training or logit < -1e3:
         assert not found.context.any()
@@ -110,12 +110,12 @@ def test_the_price_is_the_mean_of_a_sentence_and_then_of_sentences():
     gated = Gated(5, gates="memory", price=3.0)
     logits = torch.randn(2, 7)
     logits[1, 3:] = 50.0
-    with sides() as extra:
+    with loss_terms() as extra:
         gates = gated.draw(logits, MASK)
     assert not gates[1, 3:].any()
     expected = 3.0 * (gates[0].mean() + gates[1, :3].mean()) / 2
     assert extra(torch.zeros(2)).item() == pytest.approx(expected.item(), rel=1e-5)
-    with sides() as extra:
+    with loss_terms() as extra:
         gated.eval().draw(logits, MASK)
     assert extra(torch.zeros(2)).item() == 0, "in use nothing is paid"
 
@@ -123,7 +123,7 @@ def test_the_price_is_the_mean_of_a_sentence_and_then_of_sentences():
 def test_the_price_closes_gates():
     gated = Gated(5, gates="memory", price=2.0)
     logits = torch.zeros(2, 7, requires_grad=True)
-    with sides() as extra:
+    with loss_terms() as extra:
         gated.draw(logits, MASK)
     extra(torch.zeros(2)).backward()
     assert torch.equal(logits.grad > 0, MASK), "descending closes the gates of what is real"

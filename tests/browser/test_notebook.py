@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard.align.alignment import END, Alignment
-from regard.translator import Translation
+from regard.translate.translator import Translation
 
 
 def shown(count):

@@ -17,7 +17,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.errors import BrokenData, MissingData, ModelError, UnknownName, UsageError
 from regard.evaluate import aer, read_links
 from regard.model import save
-from regard.translator import SOURCE_FILE, TARGET_FILE
+from regard.translate.translator import SOURCE_FILE, TARGET_FILE
 from small import model, overrides
 
 JAPANESE = [

@@ -230,7 +230,7 @@ def test_outputs_can_be_drawn(run):
         (("--seed", "4"), "--seed is for drawn outputs"),
         (("--sample", "--beam", "4"), "--beam is for searching"),
         (("--sample", "--top-p", "2"), "top_p to be more than 0"),
-        (("--sample", "--refill"), "refill does not go with"),
+        (("--sample", "--continuous"), "continuous does not go with"),
         (("--beam", "100000"), "a beam of at most 1,000; found 100,000"),
     ],
 )

@@ -5,12 +5,12 @@ from pathlib import Path
 import torch
 
 from regard.align.alignment import END
-from regard.align.record import Aligner, Layer, Record, Side
+from regard.align.record import Aligner, Layer, Record, Tokenized
 from regard.compare import Arm, ArmResult, Measures, Outcome, Pairs, Plan, Result, Section, Trial, write_report
 from regard.compare.examples import WRITTEN
 from regard.compare.page import sentences_html
 from regard.evaluate import Bucket, Score
-from regard.translator import Translation
+from regard.translate.translator import Translation
 
 
 def side(words):
@@ -18,7 +18,7 @@ def side(words):
     cut = [(word[:1], word[1:]) if number % 3 == 1 else (word,) for number, word in enumerate(words)]
     pieces = [piece for each in cut for piece in each]
     word = [number for number, each in enumerate(cut) for _ in each]
-    return Side(" ".join(words), (4,) * len(pieces) + (2,), (*pieces, END), (*words, END), (*word, len(words)))
+    return Tokenized(" ".join(words), (4,) * len(pieces) + (2,), (*pieces, END), (*words, END), (*word, len(words)))
 
 
 def attending(source, target, *, layers=1, heads=1, seed=3):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data.batches import Batches, InMemory, Tally
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.pairs import pair_batches
 from regard.data.tokenizer import END, PAD, START, Tokenizer, train_pair
 from regard.errors import BrokenData, UsageError
@@ -23,7 +23,7 @@ SUBWORDS = Tokenizer.train(["abcdefgh abc abcd fgh"] * 9, kind="bpe", size=280)
 
 def corpus(lengths: list[tuple[int, int]]) -> InMemory:
     letters, others = "abcdefgh" * 9, "hgfedcba" * 9
-    return InMemory([Example(letters[:source], others[:target]) for source, target in lengths])
+    return InMemory([Pair(letters[:source], others[:target]) for source, target in lengths])
 
 
 def batches(lengths: list[tuple[int, int]], **settings) -> Batches:
@@ -195,7 +195,7 @@ def test_a_dataset_is_a_split():
 def test_padding_on_multi30k_is_under_eight_percent():
     files = [DATA / "multi30k" / f"train.{language}.gz" for language in ("de", "en")]
     german, english = (gzip.decompress(file.read_bytes()).decode().splitlines() for file in files)
-    split = InMemory([Example(source, target) for source, target in zip(german, english, strict=True)])
+    split = InMemory([Pair(source, target) for source, target in zip(german, english, strict=True)])
     stream = pair_batches(split, *train_pair(german, english), tokens=4096)
     assert sum(len(batch.rows) for batch in stream) == 29_000
     assert stream.tally.padding < 0.08

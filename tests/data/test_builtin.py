@@ -5,14 +5,14 @@ from itertools import islice
 import pytest
 
 from regard.data.builtin import BUILTIN, examples, swap
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.splits import SPLITS, split_of
 from regard.errors import UnknownName, UsageError
 
 DIRECTIONS = [(name, source, target) for name in BUILTIN for source, target in BUILTIN[name].languages]
 
 
-def draw(name: str, source: str, target: str, split: str, size: int, seed: int = 0) -> list[Example]:
+def draw(name: str, source: str, target: str, split: str, size: int, seed: int = 0) -> list[Pair]:
     return list(examples(name, split=split, size=size, seed=seed, source=source, target=target))
 
 
@@ -61,8 +61,8 @@ def test_a_size_of_its_own_per_split():
 
 
 def test_swapping_turns_lines_and_links():
-    pair = Example("a b", "x y z", ((0, 2), (1, 0)), ((1, 1),))
-    assert swap(pair) == Example("x y z", "a b", ((0, 1), (2, 0)), ((1, 1),))
+    pair = Pair("a b", "x y z", ((0, 2), (1, 0)), ((1, 1),))
+    assert swap(pair) == Pair("x y z", "a b", ((0, 1), (2, 0)), ((1, 1),))
     assert swap(swap(pair)) == pair
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from regard.data.batches import InMemory
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.links import goals, piece_links
 from regard.data.pairs import pair_batches
 from regard.data.tokenizer import Tokenizer
@@ -15,9 +15,9 @@ LETTERS = Tokenizer.train(["abcdefgh "], kind="characters")
 SUBWORDS = Tokenizer.train(["lesen las gelesen liest buch bücher"] * 9, kind="bpe", size=290)
 PAIRS = InMemory(
     [
-        Example("lesen las", "liest gelesen buch", ((0, 0), (0, 2), (1, 1)), ((1, 2),)),
-        Example("buch", "bücher", ((0, 0),)),
-        Example("las", "liest"),
+        Pair("lesen las", "liest gelesen buch", ((0, 0), (0, 2), (1, 1)), ((1, 2),)),
+        Pair("buch", "bücher", ((0, 0),)),
+        Pair("las", "liest"),
     ]
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.data.example import read_gold
+from regard.data.pair import read_gold
 from regard.data.needle import Sizes, generate, label_of, signals
 from regard.errors import UsageError
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard.data.batches import InMemory
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.pairs import pair_batches
 from regard.data.tokenizer import Tokenizer
 from regard.types import Batch
@@ -46,9 +46,9 @@ def test_every_pair_is_read_once(count):
 def test_links_go_with_their_pairs():
     tokenizer = Tokenizer.train(["a b c d e f g"], kind="words")
     pairs = [
-        Example("a b c", "a b", ((0, 0), (2, 1))),
-        Example("d", "d e f g", ((0, 3),)),
-        Example("e f", "e", ((1, 0),)),
+        Pair("a b c", "a b", ((0, 0), (2, 1))),
+        Pair("d", "d e f g", ((0, 3),)),
+        Pair("e f", "e", ((1, 0),)),
     ]
     whole = next(iter(pair_batches(InMemory(pairs), tokenizer, tokenizer, linked=True, shuffle=False)))
     for place, each in enumerate(shares(whole, 2)):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.data.example import read_gold
+from regard.data.pair import read_gold
 from regard.data.splits import split_of
 from regard.data.toys import TASKS, Sizes, generate, symbols
 from regard.errors import UnknownName, UsageError

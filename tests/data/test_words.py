@@ -6,14 +6,14 @@ import torch
 from regard.align.heads import choose_heads
 from regard.align.wordforms import word_forms
 from regard.data.batches import InMemory
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.pairs import pair_batches
 from regard.data.tokenizer import Tokenizer
 from regard.data.words import are_spaced, characters, is_spaced, words_of
 from regard.errors import UsageError
 from regard.evaluate import Gold
 from regard.evaluate.lengths import count_words
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from small import model, overrides
 
 CUT = [
@@ -107,7 +107,7 @@ def test_heads_are_chosen_by_gold_links_over_the_words_between_spaces(translator
 @pytest.mark.parametrize("spaced", [True, None])
 def test_links_that_guide_are_of_the_words_that_were_meant(tokenizers, spaced):
     source, target = tokenizers
-    pair = InMemory([Example("コンピューター", "the computers", ((0, 1),))])
+    pair = InMemory([Pair("コンピューター", "the computers", ((0, 1),))])
     (batch,) = pair_batches(pair, source, target, linked=True, spaced=spaced)
     words = source.piece_to_word("コンピューター")
     assert max(words) > 0, "several pieces, so several words where nobody says that it is one"

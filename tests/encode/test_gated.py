@@ -7,7 +7,7 @@ from regard.encode.gated import GatedEncoder
 from regard.encode.image import GridEncoder
 from regard.encode.recurrent import RecurrentEncoder
 from regard.errors import ShapeError, UsageError
-from regard.hooks import sides
+from regard.hooks import loss_terms
 from regard.masks import from_lengths
 from regard.registry import maker
 from regard.types import Padded
@@ -69,7 +69,7 @@ def test_a_model_learns_its_gates_and_looks_through_them():
     assert shut[memory.mask].any() and not shut.all()
     assert torch.equal(looked.gates > 0, ~shut)
     assert torch.equal(looked.weights[:, 0] > 0, ~shut)
-    with sides() as extra:
+    with loss_terms() as extra:
         found = built.train().label(source).logits.square().sum(1)
     (found.sum() + extra(-found)).backward()
     assert all(each.grad.any() for each in built.encode.auxiliary.parameters() if each.grad.dim() > 1)

@@ -23,7 +23,7 @@ from regard.engine.ctranslate2 import CTranslate2
 from regard.engine.pytorch import Torch
 from regard.search import Options, Shortlist
 from regard.show.watch import watch
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 HEADS = Aligner("cross", 0, (1, 3))
 LEARNED = ["embed.position=learned", "embed.position.longest=59", "predict.embed.position=sinusoid"]
@@ -116,10 +116,10 @@ def test_the_model_can_be_looked_into(auto, ours):
     ("options", "more"),
     [
         (Options(beam=2, beta=0.3), {}),
-        (Options(beam=1), {"refill": True}),
+        (Options(beam=1), {"continuous": True}),
         (Options(beam=1, shortlist=Shortlist.of(list(range(4, 307)), {}, 293)), {}),
     ],
-    ids=["coverage", "refill", "shortlist"],
+    ids=["coverage", "continuous", "shortlist"],
 )
 def test_what_it_cannot_do_the_model_does(auto, ours, options, more):
     lines = LINES[1:2]

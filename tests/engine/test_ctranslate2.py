@@ -14,7 +14,7 @@ from regard.errors import ModelError, ShapeError, UsageError
 from regard.export.ctranslate2 import export
 from regard.export.request import Wish
 from regard.search import Options, Shortlist, length_penalty
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from regard.engine.ctranslate2 import library
 from regard.engine.pytorch import Torch
 from regard.errors import ModelError, UnknownName, UsageError
 from regard.search import Options, beam_search
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 
 def test_a_model_folder_is_for_torch(tmp_path):

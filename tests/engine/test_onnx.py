@@ -18,7 +18,7 @@ from regard.engine import MANIFEST, Engine, engine_of, open_engine
 from regard.engine.onnx import Onnx, library
 from regard.errors import ModelError, ShapeError, UsageError
 from regard.search import Options, Sampling, sample
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from small import pictures, words
 
 

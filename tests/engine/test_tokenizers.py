@@ -13,7 +13,7 @@ from regard.data.tokenizer import SOURCE_FILE, TARGET_FILE, Tokenizer
 from regard.engine.tokenizers import WEIGHTS, open_tokenizers
 from regard.errors import ModelError
 from regard.export.request import Wish
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.errors import BrokenData, MissingData, UsageError
 from regard.evaluate import AlignmentScore, aer, aer_by_sentence, read_gold_file, read_links
 from regard.evaluate.bootstrap import DRAWS
@@ -97,7 +97,7 @@ def test_properties(sentences):
 
 
 def test_gold_is_read_as_it_is_written():
-    examples = [Example("a b c", "x y", ((0, 0), (2, 1)), ((1, 1),)), Example("a", "x"), Example("a", "x", ((0, 0),))]
+    examples = [Pair("a b c", "x y", ((0, 0), (2, 1)), ((1, 1),)), Pair("a", "x"), Pair("a", "x", ((0, 0),))]
     gold = read_links(example.gold() for example in examples)
     assert gold.sure == [example.sure for example in examples]
     assert gold.possible == [example.possible for example in examples]

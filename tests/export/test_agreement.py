@@ -11,7 +11,7 @@ from regard.engine.pytorch import Torch
 from regard.errors import ModelError
 from regard.export.agreement import CLOSE, Agreement, agreement, made_up_lines, must_be_exact
 from regard.search import Options
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 
 def test_a_model_agrees_with_itself_and_not_with_another(tmp_path):

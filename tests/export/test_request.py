@@ -21,7 +21,7 @@ from regard.export.request import (
     open_model,
     warn_of_loss,
 )
-from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
+from regard.translate.translator import SOURCE_FILE, TARGET_FILE, Translator
 
 FINE = Agreement(5, outputs=1.0, likely=1.0, links=1.0, likelihood=0.0, furthest=0.0, weights=0.0, record=0.0)
 

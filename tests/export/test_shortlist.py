@@ -11,7 +11,7 @@ from regard.engine.pytorch import Torch
 from regard.errors import ModelError
 from regard.export.shortlist import CLEAR, Effect, effect, learn
 from regard.search.shortlist import Shortlist
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from small import model, overrides
 
 PAIRS = Dataset.from_dict({"source": LINES * 3, "target": OTHERS * 3})

@@ -26,7 +26,7 @@ from regard.learn.run import Aims, Budget, Run
 from regard.learn.settings import TrainSettings
 from regard.learn.train import run
 from regard.tasks.goals.write import Write
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from regard.types import Attended, Batch
 from small import batch, model, overrides
 

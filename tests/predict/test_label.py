@@ -7,7 +7,7 @@ import torch
 
 from regard.attend import Choice
 from regard.errors import ShapeError, UsageError
-from regard.hooks import sides
+from regard.hooks import loss_terms
 from regard.predict.label import redundancy
 from regard.types import Grid, Padded
 from small import model, pictures, words
@@ -147,14 +147,14 @@ def test_redundancy_by_hand():
 def test_the_penalty_is_the_mean_over_the_examples(looks):
     built = model([*LABEL, "predict.queries=3", "predict.penalty=0.5", *looks], target=5)
     source = words(31, (7, 5, 2))
-    with sides() as extra:
+    with loss_terms() as extra:
         found = built.label(source).looked[0]
     assert extra(torch.zeros(3)).item() == 0, "in use nothing is paid"
     expected = 0.5 * redundancy(found.weights).mean()
     built.train()
     twice = Padded(source.data.repeat(2, 1), source.mask.repeat(2, 1))
     for each in (source, twice):
-        with sides() as extra:
+        with loss_terms() as extra:
             built.label(each)
         assert extra(torch.zeros(len(each.mask))).item() == pytest.approx(expected.item(), rel=1e-5)
     extra(torch.zeros(6)).backward()
@@ -163,7 +163,7 @@ def test_the_penalty_is_the_mean_over_the_examples(looks):
 
 def test_without_a_penalty_nothing_is_told():
     built = model([*LABEL, "predict.queries=3"], target=5).train()
-    with sides() as extra:
+    with loss_terms() as extra:
         built.label(words(31, (7, 5, 2)))
     assert not extra.told
 

@@ -44,13 +44,13 @@ UNMINDED = {
 @pytest.fixture
 def entries(monkeypatch):
     """How many sentences entered each time, and how many rows went on beside them."""
-    found, plain = [], Running.refill
+    found, plain = [], Running.enter_more
 
-    def refill(self, count):
+    def enter_more(self, count):
         found.append((count, len(self.rows)))
         plain(self, count)
 
-    monkeypatch.setattr(Running, "refill", refill)
+    monkeypatch.setattr(Running, "enter_more", enter_more)
     return found
 
 
@@ -76,8 +76,8 @@ def alike(found, expected):
                 assert torch.allclose(layer, other, atol=1e-6)
 
 
-def refilled_as_alone(changes, options=None, seed=5):
-    """A model whose outputs have all kinds of lengths: refilled, and all sentences at once."""
+def continuous_as_alone(changes, options=None, seed=5):
+    """A model whose outputs have all kinds of lengths: continuously, and all sentences at once."""
     given = {"start": START, "end": END, "record": True}
     built, source = exact(changes, seed), some(LENGTHS, seed)
     found = beam_search(built, source, options, **given, tokens=PLACES)
@@ -87,7 +87,7 @@ def refilled_as_alone(changes, options=None, seed=5):
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_who_enters_later_is_searched_for_as_if_alone(decoder, entries):
     for seed in (2, 5):
-        refilled_as_alone(overrides("predict", decoder), seed=seed)
+        continuous_as_alone(overrides("predict", decoder), seed=seed)
     assert len(entries) > 1, "they entered more than once"
     assert all(rows for _, rows in entries), "others were at it"
 
@@ -96,21 +96,21 @@ def test_who_enters_later_is_searched_for_as_if_alone(decoder, entries):
 @pytest.mark.parametrize(
     "options", [Options(beam=1), Options(beam=3, nbest=3, alpha=1.0)], ids=("beam 1", "three best")
 )
-def test_any_beam_is_refilled(decoder, options, entries):
-    refilled_as_alone(overrides("predict", decoder), options, seed=2)
+def test_any_beam_is_batched_continuously(decoder, options, entries):
+    continuous_as_alone(overrides("predict", decoder), options, seed=2)
     assert entries, "they entered later"
     assert all(rows for _, rows in entries), "others were at it"
 
 
 @pytest.mark.parametrize("changes", UNMINDED.values(), ids=UNMINDED)
 def test_any_attention_that_does_not_mind_where_a_query_stands(changes, entries):
-    refilled_as_alone(changes)
+    continuous_as_alone(changes)
     assert entries
 
 
 @pytest.mark.parametrize("changes", MINDED.values(), ids=MINDED)
 def test_nobody_enters_where_it_matters_where_a_query_stands(changes, entries):
-    refilled_as_alone(changes)
+    continuous_as_alone(changes)
     assert not entries
 
 
@@ -126,7 +126,7 @@ def test_nobody_enters_where_it_matters_where_a_query_stands(changes, entries):
     ids=str,
 )
 def test_rules_hold_for_each_sentence_from_its_own_first_step(options, enter, entries):
-    refilled_as_alone(overrides("predict", "transformer"), options)
+    continuous_as_alone(overrides("predict", "transformer"), options)
     assert bool(entries) is enter
 
 
@@ -141,7 +141,7 @@ def test_prefixes_stay_with_their_sentences(entries):
     assert entries
 
 
-def test_a_greedy_search_is_refilled(entries):
+def test_a_greedy_search_is_batched_continuously(entries):
     built, source = exact(overrides("predict", "bahdanau"), 2), some(LENGTHS, 2)
     given = {"start": START, "end": END, "record": True}
     found = search(built, source, Options(), Greedy(), **given, tokens=PLACES)
@@ -158,7 +158,7 @@ def test_who_watches_sees_one_batch_after_another(entries):
     assert not entries
 
 
-def test_a_decoder_that_does_not_say_so_is_not_refilled(entries):
+def test_a_decoder_that_does_not_say_so_is_not_batched_continuously(entries):
     built, source = table_model(7), some((3, 5, 2, 4))
     plain = beam_search(built, source, Options(max_length=9), start=START, end=END, record=True)
     alike(beam_search(built, source, Options(max_length=9), start=START, end=END, record=True, tokens=5), plain)

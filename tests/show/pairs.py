@@ -3,7 +3,7 @@
 import torch
 
 from regard.align.alignment import END, Alignment
-from regard.align.record import Aligner, Layer, Record, Side
+from regard.align.record import Aligner, Layer, Record, Tokenized
 
 SOURCE, TARGET = ("le", "chat", "dort", END), ("the", "cat", END)
 MATRIX = torch.tensor([[0.7, 0.2, 0.0, 0.1], [0.1, 0.5, 0.4, 0.0], [0.0, 0.0, 0.0, 1.0]])
@@ -14,7 +14,7 @@ def side(words):
     """A side whose words are two pieces each, all but the end."""
     halves = [half for word in words for half in (word[:1], word[1:])]
     place = [number for number in range(len(words)) for _ in range(2)]
-    return Side(" ".join(words), (4,) * len(halves) + (2,), (*halves, END), (*words, END), (*place, len(words)))
+    return Tokenized(" ".join(words), (4,) * len(halves) + (2,), (*halves, END), (*words, END), (*place, len(words)))
 
 
 def record(source=("le", "chat"), target=("the", "cat", "sits"), *, layers=2, heads=3, model="small", aligner=None):

@@ -13,7 +13,7 @@ from regard.search import Options
 from regard.search.options import ALPHA
 from regard.tasks import lengths
 from regard.tasks.lengths import FEWEST, TRIED, best_by, choose_alpha
-from regard.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translation, Translator
+from regard.translate.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translation, Translator
 from small import model, overrides
 
 LINES = ["der mann liest ein buch", "ja", "die frau und das kind lesen ein buch", "das buch"]

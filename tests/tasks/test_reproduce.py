@@ -66,7 +66,7 @@ def test_both_arms_are_trained_and_measured_on_the_same_examples(trial):
 
 def test_a_rerun_trains_nothing_and_says_the_same(trial, monkeypatch):
     recipe, out, result = trial
-    monkeypatch.setattr("regard.tasks.reproduce.train.sys.executable", "/nowhere")
+    monkeypatch.setattr("regard.tasks.children.sys.executable", "/nowhere")
     assert reproduce(str(recipe), out=out, seed=3).arms == result.arms
 
 
@@ -117,7 +117,7 @@ def pretended(tmp_path, monkeypatch):
     program = tmp_path / "python"
     program.write_text(f"#!{sys.executable}\n" + PRETENDED.format(home=str(tmp_path)))
     program.chmod(0o755)
-    monkeypatch.setattr("regard.tasks.reproduce.train.sys.executable", str(program))
+    monkeypatch.setattr("regard.tasks.children.sys.executable", str(program))
     return tmp_path
 
 
@@ -200,7 +200,9 @@ def test_the_alignment_error_by_hand(monkeypatch):
             alignments = [type("Alignment", (), {"links": lambda self, each=each: each})() for each in links]
             return [type("Forced", (), {"alignment": each})() for each in alignments]
 
-    monkeypatch.setattr("regard.translator.Translator", type("T", (), {"load": staticmethod(lambda run: Links())}))
+    monkeypatch.setattr(
+        "regard.translate.translator.Translator", type("T", (), {"load": staticmethod(lambda run: Links())})
+    )
     gold = Gold([((0, 0),), ((0, 0),)], [((1, 1),), ()])
     arm = plan(Path("x"), "a").arms()[0]
     counted = _count_links(arm, Questions(["a b", "a"], ["a b", "a b"], gold, np.arange(2)))

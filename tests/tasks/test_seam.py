@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from regard.data.batches import Batches, InMemory
 from regard.data.builtin import examples
 from regard.data.corpus import Corpus
-from regard.data.example import Example as Pair
+from regard.data.pair import Pair
 from regard.data.pairs import Pairs
 from regard.data.sides.label import Label
 from regard.data.sides.nothing import Nothing

@@ -35,7 +35,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Side:
+class Lines:
     """The lines of one side: all words one after the other, where each line begins, how long it is."""
 
     words: Int[np.ndarray, " W"]
@@ -44,7 +44,7 @@ class Side:
     kinds: int  # different words, padding included
 
     @classmethod
-    def read(cls, lines: Iterable[Sequence[str]]) -> Side:
+    def read(cls, lines: Iterable[Sequence[str]]) -> Lines:
         """Number the words in the order in which they come."""
         known: dict[str, int] = {}
         words: list[int] = []
@@ -67,7 +67,7 @@ class Bitext:
     """Pairs of lines of words, ready for EM. Pairs with an empty side, or a very long one, are in no block."""
 
     def __init__(self, sources: Iterable[Sequence[str]], targets: Iterable[Sequence[str]]) -> None:
-        self.source, self.target = Side.read(sources), Side.read(targets)
+        self.source, self.target = Lines.read(sources), Lines.read(targets)
         ours, theirs = self.source.lengths, self.target.lengths
         if len(ours) != len(theirs):
             raise UsageError(f"expected as many targets as sources; found {len(ours)} and {len(theirs)}.")
@@ -123,7 +123,7 @@ def _places(shapes: list[tuple[int, int, int]]) -> tuple[np.ndarray, np.ndarray]
 
 
 def _number(
-    source: Side, target: Side, order: np.ndarray, places: tuple[np.ndarray, np.ndarray], cells: np.ndarray
+    source: Lines, target: Lines, order: np.ndarray, places: tuple[np.ndarray, np.ndarray], cells: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Write the entry of every cell into `cells`; the source and the target word of every entry.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from regard.align.reference import PART, reference_links
 from regard.align.wordforms import word_forms
 from regard.data.corpus import Corpus, column
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.files import cache_folder, scratch_folder, settle
 from regard.data.splits import digest
 from regard.data.tokenizer import Tokenizer
@@ -32,7 +32,7 @@ def held_out_links(corpus: Corpus, pair: tuple[Tokenizer, Tokenizer], count: int
     parts = (("val", held), ("train", sample))
     sides = (_words(corpus, parts, tokenizer, side) for tokenizer, side in zip(pair, SIDES, strict=True))
     found = reference_links(*sides, wanted=range(held))
-    return _keep(kept, [Example("", "", links).gold() for links in found]), sample + held
+    return _keep(kept, [Pair("", "", links).gold() for links in found]), sample + held
 
 
 def _words(corpus: Corpus, parts: Iterable[tuple[str, int]], tokenizer: Tokenizer, side: str) -> Iterator[list[str]]:
@@ -50,7 +50,7 @@ def training_links(corpus: Corpus, pair: tuple[Tokenizer, Tokenizer]) -> list[st
     for first in range(0, len(split), PART):
         part = split.select(range(first, min(first + PART, len(split))))
         sides = (word_forms(tokenizer, column(part, side)) for tokenizer, side in zip(pair, SIDES, strict=True))
-        found += [Example("", "", links).gold() for links in reference_links(*sides)]
+        found += [Pair("", "", links).gold() for links in reference_links(*sides)]
     return _keep(kept, found)
 
 

@@ -113,7 +113,7 @@ class Aligner:
 
 
 @dataclass(frozen=True)
-class Side:
+class Tokenized:
     """One sentence: its pieces and its words, the end of each included, and the word that each piece belongs to."""
 
     text: str
@@ -157,8 +157,8 @@ class Record:
     A search records cross-attention; `Translator.look` records every kind.
     """
 
-    source: Side
-    target: Side
+    source: Tokenized
+    target: Tokenized
     attention: tuple[Layer, ...]
     aligner: Aligner
     model: str = ""
@@ -216,7 +216,7 @@ class Record:
             raise UsageError(f"{kind} attention has {count} heads a layer, from 0 up; asked for {list(found.heads)}.")
         return found.within(self.kinds[found.kind], count)
 
-    def sides(self, kind: str) -> tuple[Side, Side]:
+    def sides(self, kind: str) -> tuple[Tokenized, Tokenized]:
         """Who looks and who is looked at."""
         rows = self.source if kind == "encoder-self" else self.target
         return rows, self.target if kind == "decoder-self" else self.source

@@ -32,7 +32,7 @@ import torch
 from regard.align.bitext import Bitext, Block
 from regard.align.positions import Beliefs, Diagonal, Jumps, Positions, Uniform
 from regard.align.symmetrise import POSTERIOR, check_method, symmetrise
-from regard.data.example import Link
+from regard.data.pair import Link
 from regard.errors import UnknownName
 
 Words = Iterable[Sequence[str]]

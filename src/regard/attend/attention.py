@@ -114,7 +114,7 @@ def window(rows: Float[Tensor, "*B K D"], index: Int[Tensor, "*B Q N"]) -> Float
     return flat.index_select(0, (index + first).flatten()).view(*index.shape, width)
 
 
-def spread(weights: Float[Tensor, "*B Q N"], index: Int[Tensor, "*B Q N"], keys: int) -> Float[Tensor, "*B Q K"]:
+def scattered(weights: Float[Tensor, "*B Q N"], index: Int[Tensor, "*B Q N"], keys: int) -> Float[Tensor, "*B Q K"]:
     """The weights of a window at their places among all keys."""
     return weights.new_zeros(*weights.shape[:-1], keys).scatter_add(-1, index, weights)
 
@@ -227,7 +227,7 @@ class Attention(nn.Module):
             weights = masks.normalise(weights)
         context = (self._drop(weights).unsqueeze(-2) @ values).squeeze(-2)
         count = prepared.keys.shape[-2]
-        return Attended(context, lambda: spread(weights, index, count), gates=prepared.gates)
+        return Attended(context, lambda: scattered(weights, index, count), gates=prepared.gates)
 
     def fused(self, query: Queries, prepared: Prepared, start: int | None = None) -> Attended:
         """PyTorch's fused kernel; the weights are computed only if someone asks for them."""

@@ -6,7 +6,7 @@ distribution (Maddison et al. 2017),
     g = sigmoid((log odds + log u - log(1 - u)) / temperature),  u uniform in (0, 1),
 
 which is a number between 0 and 1 with a gradient, nearer to 0 or 1 the lower the temperature. In use it is 1 where
-p > 0.5, and 0 elsewhere. The share of open gates, times `price`, goes to the loss through `hooks.Side`: without a
+p > 0.5, and 0 elsewhere. The share of open gates, times `price`, goes to the loss through `hooks.LossTerm`: without a
 price nothing ever has to close, with too high a price everything does. So training begins warm and without a price,
 and ends cold and with all of it (`anneal`, `warmup`).
 
@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from regard import masks
 from regard.attend.choice import Allowed, Choice, Gates, Scores
 from regard.errors import UsageError
-from regard.hooks import Side, tell
+from regard.hooks import LossTerm, tell
 from regard.registry import Maker, part
 from regard.types import AtLeastZero, Count, Padded, Positive, Whole
 
@@ -122,7 +122,7 @@ class Gated(Choice):
             return (logits > 0).to(logits.dtype) * mask
         gates = draw_gates(logits, self.temperature, self.straight_through) * mask
         paid = self.price * density(gates, mask.expand_as(gates)).mean()
-        tell(Side(self, lambda likelihood: paid))
+        tell(LossTerm(self, lambda likelihood: paid))
         return gates
 
     def _read(self, keys: Float[Tensor, "*B K D"], mask: Bool[Tensor, "*#B K"]) -> Float[Tensor, "*B K E"]:

@@ -5,7 +5,7 @@ from the score-function estimator (REINFORCE): the term
 
     - (log p(y) - b) log a_z  -  entropy * H[a]
 
-goes to the loss through `hooks.Side`, where log p(y) is the item's log-likelihood under the whole model and b
+goes to the loss through `hooks.LossTerm`, where log p(y) is the item's log-likelihood under the whole model and b
 the moving average of it. Without b the estimate is right on average and far too noisy to learn from. In use
 the best key is taken.
 """
@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from regard import masks
 from regard.attend.choice import Allowed, Choice, Gates, Scores
-from regard.hooks import Side, tell
+from regard.hooks import LossTerm, tell
 from regard.registry import part
 from regard.types import Probability
 
@@ -76,7 +76,7 @@ class Hard(Choice):
         def term(likelihood: Float[Tensor, " B"]) -> Float[Tensor, ""]:
             return -(self.reward * (likelihood - self._baseline(likelihood)) * picked + self.entropy * spread).mean()
 
-        tell(Side(self, term, self._settle))
+        tell(LossTerm(self, term, self._settle))
 
     def _baseline(self, likelihood: Float[Tensor, " B"]) -> Float[Tensor, ""]:
         """The moving average of the rewards before this one; of the first reward, its own mean."""

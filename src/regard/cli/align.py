@@ -15,7 +15,7 @@ from regard.cli.lines import read_lines, write_line
 
 if TYPE_CHECKING:
     from regard.align.alignment import Alignment
-    from regard.translator import Translator
+    from regard.translate.translator import Translator
 
 TOGETHER = 1024  # pairs aligned before their links are written
 Pairs = tuple[list[str], list[str]]  # source lines and target lines
@@ -142,7 +142,7 @@ def _by_model(
     model: Path, reverse: Path | None, pairs: Pairs, threshold: float | None, method: str
 ) -> Iterator[Linked]:
     """The links that a model looks at, or two models of both directions."""
-    from regard.translator import Translator
+    from regard.translate.translator import Translator
 
     translator = Translator.load(model)
     backward = Translator.load(reverse) if reverse else None

@@ -18,6 +18,9 @@ Tokenize = Annotated[
 ]
 EngineName = Annotated[Literal["auto", "torch", "ctranslate2", "onnx"], typer.Option(help=ENGINE)]
 OutputsFile = Annotated[Path | None, typer.Option("--outputs", metavar="FILE", help="Keep the answers, a line each.")]
+Probabilities = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Keep how sure the model was of each answer, a line each.")
+]
 
 
 def evaluate(
@@ -38,6 +41,7 @@ def evaluate(
         Path | None, typer.Option(help="Draw the main metric by length into a .png, .svg or .pdf file.")
     ] = None,
     outputs_file: OutputsFile = None,
+    probabilities: Probabilities = None,
     engine: EngineName = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
@@ -56,6 +60,7 @@ def evaluate(
     rows: dict[str, Any] = {name: None if text is None else read_amount(text) for name, text in cut.items()}
     rows |= {"split": split, "source": source, "target": target, "any_language": any_language}
     asked: dict[str, Any] = {"gold": gold, "beam": beam, "alpha": alpha, "tokenize": tokenize, "engine": engine}
+    asked |= {"probabilities": probabilities}
     asked |= {"by_length": by_length or out is not None, "outputs": outputs_file, "say": partial(typer.echo, err=True)}
     report = measure(model, data, **rows, **asked)
     if out is not None:

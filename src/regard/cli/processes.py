@@ -23,7 +23,7 @@ TOKENIZERS = "REGARD_TOKENIZERS"  # names, in the environment of processes, a fo
 NAMES = ("source.tokenizer.json", "target.tokenizer.json")
 
 
-def spread(processes: str, asked: TrainJob) -> TrainJob:
+def launched(processes: str, asked: TrainJob) -> TrainJob:
     """Start as many processes as are wanted, and end with them; or come back, and this one trains.
 
     What comes back is what was asked, with the tokenizers of the training where they are known already.

@@ -21,7 +21,7 @@ import typer
 if TYPE_CHECKING:
     from regard.align.alignment import Alignment
     from regard.evaluate import AlignmentScore
-    from regard.translator import Translator
+    from regard.translate.translator import Translator
 
 DATES = ("friday october 20 1995", "the 3rd of may 1968")
 PHRASES = ("the honest architect explained that he was tired .", "the red car is in the garden .")

@@ -139,7 +139,7 @@ def _check_many(out: Path, count: int, compare: Path | None) -> None:
 
 def _looked(model: Path, lines: list[str], target: str | None, asked: View) -> list[Record]:
     """What a model looked at for each line, if it has the heads that were asked for."""
-    from regard.translator import Translator
+    from regard.translate.translator import Translator
 
     translator = Translator.load(model)
     records = [translator.look(line, target) for line in lines]

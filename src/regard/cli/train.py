@@ -50,7 +50,7 @@ def train(
 
     Example: regard train rnnsearch --data phrasebook --from en --to fr --out runs/en-fr --minutes 5
     """
-    from regard.cli.processes import spread
+    from regard.cli.processes import launched
     from regard.data.held_out import read_held_out
     from regard.learn.run import Budget
     from regard.tasks.job import TrainJob
@@ -62,7 +62,7 @@ def train(
         recipe, data, out, source, target, minutes, steps, seed, resume, setting or (), size, None, held_out
     )
     if processes is not None:
-        asked = spread(processes, asked)
+        asked = launched(processes, asked)
     with _shown(Budget(minutes, steps), out) as tell:
         asked.train(tell, lambda line: typer.echo(line, err=True))
 

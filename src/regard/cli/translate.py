@@ -18,7 +18,7 @@ from regard.cli.options import ENGINE, Alpha
 if TYPE_CHECKING:
     from regard.chunks import Chunk, Written
     from regard.search import Sampling
-    from regard.translate_job import TranslateJob
+    from regard.translate.job import TranslateJob
 
     Turn = Callable[[Iterable[Chunk]], Iterator[Written]]
 
@@ -48,10 +48,12 @@ TopP = Annotated[
     float | None, typer.Option(help="With --sample: draw from the likeliest pieces that together hold this share.")
 ]
 Seed = Annotated[int | None, typer.Option(help="With --sample: the same seed draws the same for the same line.")]
-Refill = Annotated[
+Continuous = Annotated[
     bool,
     typer.Option(
-        "--refill", help="Let lines in as others end: faster for long ones whose outputs may be of any length."
+        "--continuous",
+        "--refill",
+        help="Continuous batching: lines enter as others end, faster for long ones whose outputs may be of any length.",
     ),
 ]
 
@@ -67,7 +69,7 @@ def translate(
     form: Form = "text",
     max_length: Annotated[int, typer.Option(min=1, help="The most pieces an output may have.")] = 200,
     alpha: Alpha = None,
-    refill: Refill = False,
+    continuous: Continuous = False,
     sample: Sample = False,
     temperature: Temperature = None,
     top_k: TopK = None,
@@ -90,7 +92,7 @@ def translate(
     from regard.chunks import numbered
     from regard.errors import UsageError
     from regard.search import Options
-    from regard.translate_job import TranslateJob
+    from regard.translate.job import TranslateJob
 
     if alignments == "soft" and form == "text":
         raise UsageError("soft alignments are matrices, which a line of text cannot hold.", hint="Add --format jsonl.")
@@ -99,7 +101,9 @@ def translate(
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     sampling = _sampling(sample, nbest, drawing, beam)
     options = Options(max(beam or BEAM, nbest), nbest, max_length=max_length, alpha=alpha, sampling=sampling)
-    job = TranslateJob(model, options, alignments, form, None if engine == RAY else engine, threads, refill=refill)
+    job = TranslateJob(
+        model, options, alignments, form, None if engine == RAY else engine, threads, continuous=continuous
+    )
     out, said = sys.stdout.buffer, set[str]()
     with _across(job, workers, address) if engine == RAY else _here(job) as turn:
         for written in turn(numbered(read_lines(file))):
@@ -138,13 +142,13 @@ def _here(job: TranslateJob) -> Iterator[Turn]:
 @contextmanager
 def _across(job: TranslateJob, workers: int | None, address: str | None) -> Iterator[Turn]:
     """Blocks are spread over a cluster, for as long as it is needed."""
-    from regard.cluster import connect, share, spread
+    from regard.cluster import connect, share, translate_chunks
 
     with connect(address) as nodes:
         shared = share(nodes, workers, job.threads)
         # A worker may stand in another folder than this process, and has not read the files of --parts.
         there = replace(job, model=job.model.absolute(), threads=shared.threads, parts=_own_parts())
-        yield lambda blocks: spread(there, blocks, shared, partial(typer.echo, err=True))
+        yield lambda blocks: translate_chunks(there, blocks, shared, partial(typer.echo, err=True))
 
 
 def _own_parts() -> tuple[Path, ...]:

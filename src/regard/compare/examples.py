@@ -18,7 +18,7 @@ from regard.compare.results import ArmResult
 from regard.search import Options
 from regard.show.answers import STYLE, Drawable
 from regard.tasks.objects import open_model
-from regard.translator import Translation, Translator
+from regard.translate.translator import Translation, Translator
 
 SHOWN = 3  # test sentences that the report shows
 WRITTEN = "What each arm wrote and looked at"

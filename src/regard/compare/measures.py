@@ -18,7 +18,9 @@ import numpy as np
 from regard.compare.results import ArmResult, Result
 from regard.compare.significance import Difference, Estimate, Sample, difference, estimate
 from regard.evaluate import METRICS, Bucket, Counted, Gold, Metric
+from regard.evaluate.confusion import Confusion, confusion
 from regard.evaluate.lengths import count_words
+from regard.evaluate.metrics import counting
 
 MEASURED = ("aer", "perplexity")  # what is no score of outputs: an attribute of a result by the metric's name
 Made = TypeVar("Made")
@@ -78,6 +80,16 @@ class Measures:
 
         return self._once("buckets", "", number, made)
 
+    def confusions(self) -> dict[str, Confusion]:
+        """Which classes each arm, by its label, takes for which, all its seeds together; none of what is no class."""
+        if "accuracy" not in {metric.name for metric in self.metrics}:
+            return {}
+        right = [str(each).strip() for each in self.pairs.references]
+        answers = {arm.arm.label: [each.strip() for trial in arm.trials for each in trial.outputs] for arm in self.arms}
+        classes = sorted({*right, *(each for given in answers.values() for each in given)})
+        seeds = {arm.arm.label: len(arm.trials) for arm in self.arms}
+        return {label: confusion(given, right * seeds[label], classes) for label, given in answers.items()}
+
     def _once(self, what: str, metric: str, number: int, make: Callable[[], Made]) -> Made:
         """What was made before, or is made now: drawing takes seconds, and several tables ask for the same."""
         key = what, metric, number
@@ -114,9 +126,9 @@ class Measures:
             found = [count_links(each, self.pairs.gold) for each in trials]
             known = [each for each in found if each is not None]
             return known if len(known) == len(found) else None
-        if metric.count is None:
+        if metric.count is None and (metric.count_sure is None or any(each.probabilities is None for each in trials)):
             return None
-        return [metric.count(each.outputs, self.pairs.references) for each in trials]
+        return [counting(metric.name, each.probabilities)(each.outputs, self.pairs.references) for each in trials]
 
 
 def metrics_of(arms: Sequence[ArmResult]) -> Iterator[Metric]:

@@ -17,7 +17,7 @@ from regard.compare.tables import Table
 from regard.show.answers import Drawable, answer_html
 from regard.show.document import MOST, page_of, record_document
 from regard.show.page import SWITCHES, figures_html, frame_html
-from regard.translator import Translation
+from regard.translate.translator import Translation
 
 LEVEL = 4  # of the figures' headings: the page is h1, its sections h2, a sentence h3
 NAMES = ("metric",)  # columns that hold names, not numbers

@@ -31,6 +31,7 @@ from regard.compare.tables import (
 )
 from regard.compare.trials import RUN
 from regard.evaluate import draw_lengths
+from regard.show.confusion import NUMBERED, draw_confusion
 from regard.show.place import fresh_file
 
 PAGE, TEXT, NUMBERS = "report.html", "report.md", "report.json"
@@ -110,7 +111,7 @@ def _measured(tables: dict[str, Table], notes: Sequence[str], pictures: dict[str
 
 
 def _pictures(measures: Measures, folder: Path) -> dict[str, Path]:
-    """Scores by length and learning curves, as PNG for eyes and SVG for papers; the latter, by what they show."""
+    """Scores by length, learning curves and confusions, as PNG for eyes and SVG for papers; the latter, by what they show."""
     folder.mkdir(parents=True, exist_ok=True)
     metric = curve_metric(measures.arms, measures.main)
     drawn: dict[str, Path] = {}
@@ -122,6 +123,10 @@ def _pictures(measures: Measures, folder: Path) -> dict[str, Path]:
         curves = draw_curves(measures.arms, folder / f"curves{ending}", metric)
         if curves is not None:
             drawn[f"{metric.label} of the validation pairs by minutes of training"] = curves
+        for number, (label, table) in enumerate(measures.confusions().items(), 1):
+            if len(table.classes) <= NUMBERED:
+                path = folder / f"confusion-{number}{ending}"
+                drawn[f"Which classes {label} takes for which"] = draw_confusion(table, path, title=label)
     return drawn
 
 
@@ -163,7 +168,7 @@ def _arm(measures: Measures, number: int) -> dict[str, Any]:
 
 def _trial(result: Result) -> dict[str, Any]:
     found = asdict(result)
-    for name in ("outputs", "links", "trial"):
+    for name in ("outputs", "links", "probabilities", "trial"):
         del found[name]
     return {"seed": result.trial.seed, **found, "perplexity": result.perplexity, "model": str(result.model)}
 

@@ -13,9 +13,9 @@ from typing import Any
 from safetensors import safe_open
 
 from regard.compare.arms import Arm
-from regard.compare.runner import LINKS, OUTPUTS, SCORES, Outcome
+from regard.compare.runner import LINKS, OUTPUTS, PROBABILITIES, SCORES, Outcome
 from regard.compare.trials import RUN, Trial
-from regard.data.example import Link, read_gold
+from regard.data.pair import Link, read_gold
 from regard.evaluate import Bucket, Score
 from regard.evaluate.metrics import RENAMED
 
@@ -25,7 +25,8 @@ class Result:
     """One trial, measured. Of a finished model the training is known only as far as its folder tells.
 
     `scores` and `lengths` are what `regard evaluate --json` wrote; the first score is the one that matters most.
-    `links` are those that the model found in each pair, where its alignment error was measured.
+    `links` are those that the model found in each pair, where its alignment error was measured; `probabilities` say how
+    sure it was of each output, where it tells.
     """
 
     trial: Trial
@@ -37,6 +38,7 @@ class Result:
     sentences_per_second: float | None
     outputs: tuple[str, ...]
     links: tuple[tuple[Link, ...], ...] | None = None
+    probabilities: tuple[float, ...] | None = None
     updates: int | None = None
     seconds: float | None = None
     pieces_per_second: float | None = None
@@ -90,6 +92,7 @@ def read_result(outcome: Outcome) -> Result:
         sentences_per_second=found.get("speed", {}).get("sentences_per_second"),
         outputs=tuple((folder / OUTPUTS).read_text(encoding="utf-8").split("\n")[:-1]),
         links=_links(folder / LINKS),
+        probabilities=_numbers(folder / PROBABILITIES),
         **_training(model.parent / "log.jsonl"),
     )
 
@@ -99,6 +102,11 @@ def _links(path: Path) -> tuple[tuple[Link, ...], ...] | None:
     if not path.is_file():
         return None
     return tuple(read_gold(line)[0] for line in path.read_text(encoding="utf-8").split("\n")[:-1])
+
+
+def _numbers(path: Path) -> tuple[float, ...] | None:
+    """Numbers, a line each."""
+    return tuple(map(float, path.read_text(encoding="utf-8").split())) if path.is_file() else None
 
 
 def _model(folder: Path) -> Path:

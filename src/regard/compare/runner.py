@@ -10,23 +10,18 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from threading import Event, Lock
 
 from regard.chunks import one_line
 from regard.compare.plan import Plan
 from regard.compare.trials import RUN, Trial
-from regard.errors import Interrupted
-from regard.learn.stop import interruptible
+from regard.tasks.children import Commands, side_by_side
 
 SCORES, OUTPUTS, LINKS, LOG = "scores.json", "outputs.txt", "links.txt", "log.txt"
+PROBABILITIES = "probabilities.txt"  # of the answers, where the model tells them
 SOURCES, TARGETS = "pairs.source", "pairs.target"  # in the report's folder: the pairs that have gold links
 Tell = Callable[[str, str], None]  # a trial's label, and what it says of itself
 
@@ -42,19 +37,8 @@ class Outcome:
 
 def run_trials(plan: Plan, trials: Sequence[Trial], out: Path, *, jobs: int, tell: Tell) -> list[Outcome]:
     """Run every trial that has no scores yet, in the order given; one that fails does not stop the others."""
-    crew = _Crew(plan, out, max(1, (os.cpu_count() or 1) // jobs), tell)
-    with ThreadPoolExecutor(jobs) as pool, interruptible():
-        waiting = [pool.submit(crew.run, trial) for trial in trials]
-        try:
-            return [each.result() for each in waiting]
-        except KeyboardInterrupt:
-            crew.stop()
-            pool.shutdown(cancel_futures=True)
-            raise Interrupted(f"stopped; every training in {out} is saved, and a rerun goes on with it.") from None
-        except BaseException:
-            crew.stop()
-            pool.shutdown(cancel_futures=True)
-            raise
+    commands = Commands(max(1, (os.cpu_count() or 1) // jobs))
+    return side_by_side(_Runner(plan, out, commands, tell).run, trials, commands, out, jobs)
 
 
 def keep_pairs(sources: Sequence[str], targets: Sequence[str], out: Path) -> None:
@@ -63,15 +47,11 @@ def keep_pairs(sources: Sequence[str], targets: Sequence[str], out: Path) -> Non
         (out / name).write_text("".join(f"{one_line(line)}\n" for line in lines), encoding="utf-8")
 
 
-class _Crew:
-    """The processes that are at work."""
+class _Runner:
+    """What has to be done for a trial, as far as it is still to be done."""
 
-    def __init__(self, plan: Plan, out: Path, threads: int, tell: Tell) -> None:
-        self.plan, self.out, self.tell = plan, out, tell
-        # Who has set a number of threads meant it.
-        self.environment = {"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONUNBUFFERED": "1"}
-        self.working: set[subprocess.Popen[str]] = set()
-        self.lock, self.stopped = Lock(), Event()
+    def __init__(self, plan: Plan, out: Path, commands: Commands, tell: Tell) -> None:
+        self.plan, self.out, self.commands, self.tell = plan, out, commands, tell
 
     def run(self, trial: Trial) -> Outcome:
         """Train and score one trial, as far as that is still to be done."""
@@ -88,7 +68,8 @@ class _Crew:
             if error:
                 return self._failed(trial, folder, error)
         fresh = folder / f".{SCORES}"
-        words = [*self.plan.score(model), "--json", "--outputs", str(folder / OUTPUTS)]
+        kept = ["--outputs", str(folder / OUTPUTS), "--probabilities", str(folder / PROBABILITIES)]
+        words = [*self.plan.score(model), "--json", *kept]
         error = self._child(trial, words, folder / LOG, fresh)
         if error:
             return self._failed(trial, folder, error)
@@ -117,41 +98,4 @@ class _Crew:
             fresh.replace(folder / LINKS)
 
     def _child(self, trial: Trial, words: list[str], log: Path, results: Path | None) -> str:
-        """Run one command, keep what it says, and hand back its last words if it failed."""
-        command = [sys.executable, "-m", "regard", *words]
-        last: deque[str] = deque(maxlen=12)
-        said = (results or Path(os.devnull)).open("w", encoding="utf-8")
-        with log.open("a", encoding="utf-8") as kept, said as output, self._started(command, output) as process:
-            for line in process.stderr or ():
-                kept.write(line)
-                kept.flush()
-                last.append(line.rstrip())
-                self.tell(trial.label, line.rstrip())
-            code = process.wait()
-        with self.lock:
-            self.working.discard(process)
-        return "" if code == 0 else "\n".join(last) or f"it ended with exit code {code}"
-
-    def _started(self, command: list[str], output: object) -> subprocess.Popen[str]:
-        # In a session of its own: a Ctrl-C reaches it once, through `stop`, and it saves what it has.
-        with self.lock:
-            if self.stopped.is_set():
-                raise Interrupted("the comparison was stopped.")
-            process = subprocess.Popen(
-                command,
-                stdout=output,  # type: ignore[call-overload]
-                stderr=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                env=self.environment,
-                start_new_session=True,
-            )
-            self.working.add(process)
-        return process
-
-    def stop(self) -> None:
-        """Ask every process to save and end."""
-        with self.lock:
-            self.stopped.set()
-            for process in self.working:
-                process.send_signal(signal.SIGINT)
+        return self.commands.run(words, log, partial(self.tell, trial.label), results)

@@ -20,7 +20,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from regard.data.example import Example as Pair
+from regard.data.pair import Pair
 from regard.data.splits import digest
 from regard.errors import BrokenData, MissingData, UsageError
 from regard.task import BaseGoal, Example, Examples, Rows

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.splits import check_split, digest, split_of
 from regard.errors import UnknownName, UsageError
 
@@ -33,7 +33,7 @@ class Maker(Protocol):
 
     def __call__(
         self, *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
-    ) -> Iterator[Example]: ...
+    ) -> Iterator[Pair]: ...
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def examples(
     source: str | None = None,
     target: str | None = None,
     folder: Path | None = None,
-) -> Iterator[Example]:
+) -> Iterator[Pair]:
     """Draw the pairs of a built-in corpus: `size` of them, or its default size for that split.
 
     `folder` is where images are written, if not to the cache.
@@ -81,9 +81,7 @@ def examples(
     return corpus.examples(source=source, target=target, split=split, size=size, seed=seed, folder=folder)
 
 
-def _dates(
-    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
-) -> Iterator[Example]:
+def _dates(*, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None) -> Iterator[Pair]:
     from regard.data import dates
 
     return dates.generate(split=split, size=size, seed=seed)
@@ -91,7 +89,7 @@ def _dates(
 
 def _toy(
     task: str, *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
-) -> Iterator[Example]:
+) -> Iterator[Pair]:
     from regard.data import toys
 
     return toys.generate(task, split=split, size=size, seed=seed)
@@ -99,7 +97,7 @@ def _toy(
 
 def _phrasebook(
     *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
-) -> Iterator[Example]:
+) -> Iterator[Pair]:
     from regard.data import phrasebook
 
     if source == "en":
@@ -112,7 +110,7 @@ def _phrasebook(
 
 def _needle(
     *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
-) -> Iterator[Example]:
+) -> Iterator[Pair]:
     from regard.data import needle
 
     return needle.generate(split=split, size=size, seed=seed)
@@ -127,7 +125,7 @@ def _reviews(
     size: int,
     seed: int,
     folder: Path | None = None,
-) -> Iterator[Example]:
+) -> Iterator[Pair]:
     from regard.data import reviews
 
     return reviews.generate(split=split, size=size, seed=seed, asides=asides)
@@ -135,7 +133,7 @@ def _reviews(
 
 def _tagged(
     *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
-) -> Iterator[Example]:
+) -> Iterator[Pair]:
     from regard.data import tagged
 
     return tagged.generate(split=split, size=size, seed=seed)
@@ -143,20 +141,20 @@ def _tagged(
 
 def _shapes(
     *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
-) -> Iterator[Example]:
+) -> Iterator[Pair]:
     from regard.data import shapes
 
     return shapes.generate(split=split, size=size, seed=seed, folder=folder)
 
 
-def swap(pair: Example) -> Example:
+def swap(pair: Pair) -> Pair:
     """The same pair the other way round, links included."""
     sure = tuple(sorted((target, source) for source, target in pair.sure))
     possible = tuple(sorted((target, source) for source, target in pair.possible))
-    return Example(pair.target, pair.source, sure, possible)
+    return Pair(pair.target, pair.source, sure, possible)
 
 
-def _distinct(pairs: Iterator[Example]) -> Iterator[Example]:
+def _distinct(pairs: Iterator[Pair]) -> Iterator[Pair]:
     """Leave out the pairs whose source was there before."""
     seen: set[int] = set()
     for pair in pairs:

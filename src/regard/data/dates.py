@@ -20,7 +20,7 @@ from functools import lru_cache
 from random import Random
 
 from regard.data.dates_styles import Style, families
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.splits import check_split, draw_distinct, split_of
 from regard.errors import UnknownName
 
@@ -28,7 +28,7 @@ FIRST, LAST = date(1900, 1, 1), date(2099, 12, 31)
 _WEIGHTS = {"english": 40, "numeric": 15, "iso": 1}  # a language has weight 1
 
 
-def generate(*, split: str, size: int, seed: int = 0, only: Collection[str] | None = None) -> Iterator[Example]:
+def generate(*, split: str, size: int, seed: int = 0, only: Collection[str] | None = None) -> Iterator[Pair]:
     """Draw `size` distinct pairs, of all families of styles or only of some."""
     check_split(split)
     known = families()
@@ -40,7 +40,7 @@ def generate(*, split: str, size: int, seed: int = 0, only: Collection[str] | No
     days = _days(split)
     weights = [_WEIGHTS.get(name, 1) for name in chosen]
 
-    def draw() -> Example | None:
+    def draw() -> Pair | None:
         (family,) = random.choices(chosen, weights)
         style, day = random.choice(known[family]), random.choice(days)
         return write(style, day)
@@ -48,9 +48,9 @@ def generate(*, split: str, size: int, seed: int = 0, only: Collection[str] | No
     return draw_distinct(draw, size)
 
 
-def write(style: Style, day: date) -> Example | None:
+def write(style: Style, day: date) -> Pair | None:
     """The pair of a day written in a style; nothing where it could be misread."""
-    return Example(style.write(day), day.isoformat()) if style.fits(day) else None
+    return Pair(style.write(day), day.isoformat()) if style.fits(day) else None
 
 
 @lru_cache

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.data.example import read_gold
+from regard.data.pair import read_gold
 from regard.errors import BrokenData
 
 Linked = Int[np.ndarray, "_ 2"]  # (source piece, target piece)

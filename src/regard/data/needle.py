@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from random import Random
 
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.splits import check_split, draw_distinct, split_of
 from regard.errors import UsageError
 
@@ -63,7 +63,7 @@ class Sizes:
 _USUAL = Sizes()
 
 
-def generate(*, split: str, size: int, seed: int = 0, sizes: Sizes | None = None) -> Iterator[Example]:
+def generate(*, split: str, size: int, seed: int = 0, sizes: Sizes | None = None) -> Iterator[Pair]:
     """Draw `size` distinct lines with their labels; the split of a line is decided by the line."""
     check_split(split)
     random = Random(f"needle {split} {seed}")
@@ -83,7 +83,7 @@ def label_of(text: str, sizes: Sizes | None = None) -> str:
     return LABELS[2 * sum(word in known.positive for word in telling) > len(telling)]
 
 
-def _draw(random: Random, sizes: Sizes, split: str) -> Example | None:
+def _draw(random: Random, sizes: Sizes, split: str) -> Pair | None:
     words = random.choices(sizes.noise, k=sizes.length)
     places = sorted(random.sample(range(sizes.length), sizes.signals))
     for place in places:
@@ -91,4 +91,4 @@ def _draw(random: Random, sizes: Sizes, split: str) -> Example | None:
     text = " ".join(words)
     if split_of(text) != split:
         return None
-    return Example(text, label_of(text, sizes), tuple((place, 0) for place in places))
+    return Pair(text, label_of(text, sizes), tuple((place, 0) for place in places))

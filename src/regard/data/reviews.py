@@ -18,7 +18,7 @@ from random import Random
 from typing import NamedTuple
 
 from regard.data import reviews_words as lexicon
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.reviews_words import NEGATIVE, POSITIVE, Subject
 from regard.data.splits import check_split, draw_distinct, split_of
 
@@ -32,14 +32,14 @@ class Said(NamedTuple):
     mark: str = ""
 
 
-def generate(*, split: str, size: int, seed: int = 0, asides: int | None = None) -> Iterator[Example]:
+def generate(*, split: str, size: int, seed: int = 0, asides: int | None = None) -> Iterator[Pair]:
     """Draw `size` distinct reviews; `asides` is how many sentences about other things stand around, else 0 to 2."""
     check_split(split)
     random = Random(f"reviews {split} {seed} {asides}")
     return draw_distinct(partial(_draw, random, split, asides), size)
 
 
-def _draw(random: Random, split: str, asides: int | None) -> Example | None:
+def _draw(random: Random, split: str, asides: int | None) -> Pair | None:
     subject = random.choice(lexicon.SUBJECTS)
     positive = random.random() < 0.5
     count = random.choice((0, 0, 0, 1, 2)) if asides is None else asides
@@ -90,7 +90,7 @@ def _clause(random: Random, subject: Subject, positive: bool) -> list[Said]:
     return [Said(f"{thing} was "), *before, Said(word, "-"), Said(where)]
 
 
-def _pair(sentences: list[list[Said]], label: str) -> Example:
+def _pair(sentences: list[list[Said]], label: str) -> Pair:
     """The text, and links from its marked words to the label. Words are what stands between spaces."""
     text = ""
     marked: dict[int, str] = {}
@@ -104,4 +104,4 @@ def _pair(sentences: list[list[Said]], label: str) -> Example:
                 marked.update((first + place, mark) for place in range(len(said.split(" "))))
         text = f"{text[:begun]}{text[begun].upper()}{text[begun + 1 :]}."
     links = {mark: tuple((word, 0) for word, own in sorted(marked.items()) if own == mark) for mark in "-?"}
-    return Example(text, label, links["-"], links["?"])
+    return Pair(text, label, links["-"], links["?"])

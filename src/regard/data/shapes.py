@@ -14,7 +14,7 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.files import cache_folder
 from regard.data.splits import SPLITS, check_split
 from regard.errors import DataError
@@ -28,18 +28,18 @@ _CONTRAST = 90.0  # how far the colour of a shape is from its ground, at least (
 Image = npt.NDArray[np.uint8]
 
 
-def generate(*, split: str, size: int, seed: int = 0, folder: Path | None = None) -> Iterator[Example]:
+def generate(*, split: str, size: int, seed: int = 0, folder: Path | None = None) -> Iterator[Pair]:
     """Draw `size` images; each source is the path of its file, under `folder` (else the cache)."""
     check_split(split)
     return (_example(split, seed, number, folder) for number in range(size))
 
 
-def _example(split: str, seed: int, number: int, folder: Path | None) -> Example:
+def _example(split: str, seed: int, number: int, folder: Path | None) -> Pair:
     image, label = draw(split, seed, number)
     path = image_folder(folder) / f"seed-{seed}" / split / label / f"{number:06}.png"
     if not path.is_file():
         _save(image, path)
-    return Example(str(path), label)
+    return Pair(str(path), label)
 
 
 def image_folder(folder: Path | None = None) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.errors import UnknownName, UsageError
 
 SPLITS = ("train", "val", "test")
@@ -36,7 +36,7 @@ def check_split(split: str) -> str:
     return split
 
 
-def draw_distinct(draw: Callable[[], Example | None], size: int) -> Iterator[Example]:
+def draw_distinct(draw: Callable[[], Pair | None], size: int) -> Iterator[Pair]:
     """Draw until there are `size` pairs with different sources; a draw may come up empty."""
     seen: set[int] = set()  # numbers, not lines: millions of them fit in memory
     misses = 0

@@ -22,7 +22,7 @@ _MOST_WORDS = 1_000_000  # different words remembered: later ones are rare
 _SAMPLE = 2_000  # pairs from which the language is told
 
 
-class Side:
+class SideSurvey:
     """One side of a split: its lengths in characters and its words."""
 
     def __init__(self, words: Counter[str] | set[str]) -> None:
@@ -58,8 +58,8 @@ class Survey:
     def __init__(self, split: str) -> None:
         self.split = split
         train = split == "train"
-        self.source = Side(set() if train else Counter())
-        self.target = Side(set() if train else Counter())
+        self.source = SideSurvey(set() if train else Counter())
+        self.target = SideSurvey(set() if train else Counter())
         self.empty, self.odd = Picked(), Picked()
         self._sources, self._pairs = array("q"), array("q")
 

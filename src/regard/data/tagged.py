@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import partial
 from random import Random
 
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.splits import check_split, draw_distinct, split_of
 
 TAGS = ("ADJ", "ADP", "ADV", "AUX", "DET", "NOUN", "PART", "PRON", "PUNCT", "SCONJ", "VERB")
@@ -54,19 +54,19 @@ _CONNECTIVES = _words("before after because while")
 _AMBIGUOUS = 0.75  # how often a word is drawn from those that are noun and verb
 
 
-def generate(*, split: str, size: int, seed: int = 0) -> Iterator[Example]:
+def generate(*, split: str, size: int, seed: int = 0) -> Iterator[Pair]:
     """Draw `size` distinct sentences with their tags; the split of a sentence is decided by the sentence."""
     check_split(split)
     random = Random(f"tagged {split} {seed}")
     return draw_distinct(partial(_draw, random, split), size)
 
 
-def _draw(random: Random, split: str) -> Example | None:
+def _draw(random: Random, split: str) -> Pair | None:
     words = _sentence(random)
     text = " ".join(word for word, _ in words)
     if split_of(text) != split:
         return None
-    return Example(text, " ".join(tag for _, tag in words))
+    return Pair(text, " ".join(tag for _, tag in words))
 
 
 def _sentence(random: Random) -> Tagged:

@@ -17,7 +17,7 @@ from functools import partial
 from random import Random
 from string import ascii_lowercase
 
-from regard.data.example import Example, Link
+from regard.data.pair import Pair, Link
 from regard.data.splits import check_split, draw_distinct, split_of
 from regard.errors import UnknownName, UsageError
 
@@ -37,10 +37,10 @@ class Sizes:
             raise UsageError(f"sizes of a toy task are 1 or more, shortest <= longest; found {self}.")
 
 
-Task = Callable[[Random, Sizes], Example]
+Task = Callable[[Random, Sizes], Pair]
 
 
-def generate(task: str, *, split: str, size: int, seed: int = 0, sizes: Sizes | None = None) -> Iterator[Example]:
+def generate(task: str, *, split: str, size: int, seed: int = 0, sizes: Sizes | None = None) -> Iterator[Pair]:
     """Draw `size` distinct pairs of a toy task; the split of a pair is decided by its source line."""
     if task not in TASKS:
         raise UnknownName("toy task", task, TASKS)
@@ -50,23 +50,23 @@ def generate(task: str, *, split: str, size: int, seed: int = 0, sizes: Sizes | 
     return draw_distinct(draw, size)
 
 
-def _draw(task: Task, random: Random, sizes: Sizes, split: str) -> Example | None:
+def _draw(task: Task, random: Random, sizes: Sizes, split: str) -> Pair | None:
     pair = task(random, sizes)
     return pair if split_of(pair.source) == split else None
 
 
-def _copy(random: Random, sizes: Sizes) -> Example:
+def _copy(random: Random, sizes: Sizes) -> Pair:
     words = _line(random, sizes)
     return _pair(words, words, tuple((place, place) for place in range(len(words))))
 
 
-def _reverse(random: Random, sizes: Sizes) -> Example:
+def _reverse(random: Random, sizes: Sizes) -> Pair:
     words = _line(random, sizes)
     last = len(words) - 1
     return _pair(words, words[::-1], tuple((place, last - place) for place in range(len(words))))
 
 
-def _sort(random: Random, sizes: Sizes) -> Example:
+def _sort(random: Random, sizes: Sizes) -> Pair:
     words = _line(random, sizes)
     order = sorted(range(len(words)), key=words.__getitem__)  # stable: equal words keep their order
     target = [words[place] for place in order]
@@ -75,7 +75,7 @@ def _sort(random: Random, sizes: Sizes) -> Example:
     return _pair(words, target, sure, tuple(sorted(twins - set(sure))))
 
 
-def _lookup(random: Random, sizes: Sizes) -> Example:
+def _lookup(random: Random, sizes: Sizes) -> Pair:
     slots = symbols(sizes.slots)
     random.shuffle(slots)
     classes = [str(random.randint(1, sizes.classes)) for _ in slots]
@@ -100,5 +100,5 @@ def _line(random: Random, sizes: Sizes) -> list[str]:
     return random.choices(symbols(sizes.symbols), k=length)
 
 
-def _pair(source: list[str], target: list[str], sure: tuple[Link, ...], possible: tuple[Link, ...] = ()) -> Example:
-    return Example(" ".join(source), " ".join(target), sure, possible)
+def _pair(source: list[str], target: list[str], sure: tuple[Link, ...], possible: tuple[Link, ...] = ()) -> Pair:
+    return Pair(" ".join(source), " ".join(target), sure, possible)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from regard.data.profile import known_share, looks_like
 from regard.data.report import SHOWN, Finding, error, shorten, warning
 from regard.data.rows import Row
-from regard.data.survey import ODD, Side, Survey
+from regard.data.survey import ODD, SideSurvey, Survey
 
 _LONG, _TIMES_MEDIAN = 500, 10  # characters beyond which a line may be too long, and times the median
 _RATIO, _SHORT = 3.0, 30  # how far lengths may part from the usual ratio; in short lines they may anyway
@@ -129,7 +129,7 @@ def overlap(train: Survey, survey: Survey) -> Iterator[Case]:
         yield case("overlap", message, survey, pairs if len(pairs) else sources, advice)
 
 
-def unknown(language: str, known: Side, side: Side, split: str) -> Iterator[Case]:
+def unknown(language: str, known: SideSurvey, side: SideSurvey, split: str) -> Iterator[Case]:
     """Words and characters of a held-out split that training will never see."""
     words = side.counted()
     share = 1 - known_share(words, known.words)
@@ -207,7 +207,7 @@ def _lowered(words: Counter[str]) -> Counter[str]:
     return lowered
 
 
-def _lengths(side: Side) -> npt.NDArray[np.int32]:
+def _lengths(side: SideSurvey) -> npt.NDArray[np.int32]:
     return np.frombuffer(side.lengths, dtype=np.int32)
 
 

@@ -63,7 +63,7 @@ class Engine(Protocol):
         """The threads for so many searches side by side."""
         ...
 
-    def refills(self) -> bool:
+    def continuous(self) -> bool:
         """Does a search of many sentences let them in as others leave, so that it wants many at once?"""
         ...
 
@@ -72,7 +72,7 @@ class Engine(Protocol):
     ) -> list[list[Hypothesis]]:
         """The best outputs of each sentence, best first; `record` keeps what they looked at.
 
-        `tokens` is how many padded positions may be at work at a time, where the engine refills.
+        `tokens` is how many padded positions may be at work at a time, where batching is continuous.
         """
         ...
 

@@ -63,9 +63,9 @@ class Auto:
         """CTranslate2's."""
         return self.fast.workers
 
-    def refills(self) -> bool:
+    def continuous(self) -> bool:
         """Only the model itself lets sentences in later."""
-        return self.whole().refills()
+        return self.whole().continuous()
 
     def pool(self, workers: int) -> AbstractContextManager[Executor]:
         """CTranslate2's."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from regard.data.example import Link, read_gold
+from regard.data.pair import Link, read_gold
 from regard.data.files import Lines
 from regard.data.report import fault
 from regard.data.rows import LINK

@@ -23,7 +23,7 @@ from regard.data.tokenizer import END, START, Tokenizer
 from regard.data.tokenizer_train import BYTES, SPECIAL
 from regard.errors import ModelError
 from regard.search import Options
-from regard.translator import SILENT, Translation, Translator
+from regard.translate.translator import SILENT, Translation, Translator
 from regard.types import Batch
 
 TIE = 1e-3  # two pieces whose log-likelihoods are nearer than this: either may come first

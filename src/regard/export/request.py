@@ -16,7 +16,7 @@ from regard.engine import MANIFEST
 from regard.engine.home import model_home
 from regard.errors import UnknownName, UsageError
 from regard.export.agreement import Agreement, agreement, made_up_lines, must_be_exact
-from regard.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translator
+from regard.translate.translator import LENGTHS_FILE, SOURCE_FILE, TARGET_FILE, Translator
 
 Quantization = Literal[
     "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16", "float32"

@@ -16,7 +16,7 @@ from datasets import Dataset
 from regard.data.tokenizer import END
 from regard.errors import ModelError
 from regard.search import Options
-from regard.translator import Translation, Translator
+from regard.translate.translator import Translation, Translator
 
 PAIRS, TOGETHER = 20_000, 256  # of the training split that are read, at a time
 CLEAR = 0.1  # the weight from which on a look counts

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 
 @dataclass(frozen=True)
-class Side:
+class InputLinear:
     """What a layer makes of its inputs from `first` to before `last`; the bias goes with the first of them."""
 
     linear: Any
@@ -30,8 +30,8 @@ class Side:
         return F.linear(rows, self.linear.weight[:, self.first : self.last], bias)
 
 
-def sides(linear: nn.Module | None, *widths: int) -> tuple[Side, ...]:
+def input_linears(linear: nn.Module | None, *widths: int) -> tuple[InputLinear, ...]:
     """A layer for each of so many inputs; none where the layer cannot be taken apart."""
     if type(linear) is not nn.Linear and not hasattr(linear, "side"):
         return ()
-    return tuple(Side(linear, *ends) for ends in pairwise(accumulate(widths, initial=0)))
+    return tuple(InputLinear(linear, *ends) for ends in pairwise(accumulate(widths, initial=0)))

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from regard.hooks import sides
+from regard.hooks import loss_terms
 from regard.learn.cross_entropy import negative_log_likelihoods, product_nll
 from regard.learn.forcing import mixed
 from regard.learn.guide import Guide
@@ -27,7 +27,7 @@ def sequence_loss(
         own: share of pieces that are fed from the model's own predictions instead of the right ones.
         guide: adds what draws an attention to the batch's links.
     """
-    with sides() as extra:
+    with loss_terms() as extra:
         taught = Taught(mixed(model, batch, own)) if own else model.teach(batch)
     wanted, real = batch.target.data[:, 1:], batch.target.mask[:, 1:]
     plain, goal = _of_pieces(taught, wanted, real, smoothing)

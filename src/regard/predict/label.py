@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from regard import masks
 from regard.errors import ShapeError, UsageError
 from regard.fast.dropout import drop
-from regard.hooks import Side, tell
+from regard.hooks import LossTerm, tell
 from regard.predict.recurrent import no_gates, prepare, refused, required
 from regard.registry import Maker, part
 from regard.types import AtLeastZero, Attended, Count, Labelled, Memory, Share, Widths
@@ -91,7 +91,7 @@ class Label(nn.Module):
         looked: Attended = self.attend(asked, prepare(self.attend, memory), start=0)
         if self.training and self.penalty:
             paid = self.penalty * redundancy(looked.weights).mean()  # of a source, and of a head where there are many
-            tell(Side(self, lambda likelihood: paid))
+            tell(LossTerm(self, lambda likelihood: paid))
         return looked
 
 

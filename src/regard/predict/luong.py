@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.fast.shared_memory import Shared
-from regard.fast.split_linear import sides
+from regard.fast.split_linear import input_linears
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required, stacked
 from regard.registry import Maker, maker, part
 from regard.types import Attended, Attends, Count, Memory, Share, Widths
@@ -74,7 +74,7 @@ class Luong(RecurrentDecoder):
 
     def _joined(self, looked: Attended, top: Tensor) -> Tensor:
         """W [context; h[t]]; of values that rows share, W has made what it makes of them beforehand."""
-        parts = sides(self.join, looked.context.shape[-1], top.shape[-1]) if isinstance(looked, Shared) else ()
+        parts = input_linears(self.join, looked.context.shape[-1], top.shape[-1]) if isinstance(looked, Shared) else ()
         if not parts:
             return self.join(torch.cat((looked.context[:, 0], top), -1))
         return looked.through(parts[0])[:, 0] + parts[1](top)

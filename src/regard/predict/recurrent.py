@@ -74,7 +74,7 @@ class RecurrentDecoder(nn.Module):
     dropout: float
 
     @property
-    def refills(self) -> bool:
+    def continuous(self) -> bool:
         """May rows stand side by side that began at different steps? Not if where a query stands matters."""
         return self.attend is None or not minds("follows", self.attend)
 

@@ -134,7 +134,7 @@ class TransformerDecoder(nn.Module):
         self.readout = readout(width, self.embed)
 
     @property
-    def refills(self) -> bool:
+    def continuous(self) -> bool:
         """May rows stand side by side that began at different steps? Not if it matters where a query or its past is."""
         selves = [layer.self_attend for layer in self.layers]
         minded = [("follows", [layer.attend for layer in self.layers]), ("follows", selves), ("positional", selves)]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from regard.fast.split_linear import sides
+from regard.fast.split_linear import input_linears
 from regard.registry import part
 from regard.types import Attended, Embeds, State, Stepped, Taught, Whole
 
@@ -38,7 +38,7 @@ class Readout(nn.Module):
 
     def ready_beside(self, features: Features, looked: Attended) -> Ready:
         """The same of features that a context follows, which may have gone through the first layer beforehand."""
-        parts = sides(self.enters, features.shape[-1], looked.context.shape[-1])
+        parts = input_linears(self.enters, features.shape[-1], looked.context.shape[-1])
         if not parts:
             return self.ready(torch.cat((features, looked.context[:, 0]), -1))
         return self.entered(parts[0](features) + looked.through(parts[1])[:, 0])

@@ -111,7 +111,10 @@ def _describe(kind: Any) -> str:
         ]
         return " ".join((_describe(kind.__origin__), " and ".join(bounds))).strip()
     if typing.get_origin(kind) is tuple:
-        return "a list [" + ", ".join(map(_describe, typing.get_args(kind))) + "]"
+        first, *rest = typing.get_args(kind)
+        if rest == [Ellipsis]:
+            return f"a list [...] with {_describe(first)} in each place"
+        return "a list [" + ", ".join(map(_describe, (first, *rest))) + "]"
     return _WORDS.get(kind, str(kind))
 
 

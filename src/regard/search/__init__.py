@@ -2,16 +2,16 @@
 
 options     what may be asked for
 hypothesis  what is found
-loop        step, apply the rules, pick, part with what has ended
+loop        step, apply the constraints, pick, part with what has ended
 queue       the sentences that wait for a place
 reading     sources of like length are read together
 rows        the hypotheses still being written
-rules       what may be written next: lengths, prefixes, repeats
+constraints what may be written next: lengths, prefixes, repeats
 shortlist   the few pieces that a source may lead to
 words       which pieces are scored: all, or those of a shortlist
 largest     the best of all pieces, found quickly
 penalty     how finished outputs are ranked
-trail       back-pointers, and how outputs are read off them
+backpointers    and how outputs are read off them
 beam, greedy, sampling      three ways to pick; forced: no search at all, a given output
 
 Names are imported when they are first used: an engine that needs no PyTorch takes the first two alone.

@@ -48,7 +48,7 @@ def beam_search(
 class Beam(Strategy):
     """The likeliest continuations of each sentence's rows."""
 
-    refills = True
+    continuous = True
 
     def __init__(self, options: Options) -> None:
         self.options, self.nbest = options, options.nbest

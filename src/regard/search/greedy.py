@@ -32,4 +32,4 @@ def greedy_search(
 class Greedy(Strategy):
     """Every row goes on with its likeliest piece."""
 
-    refills = True
+    continuous = True

@@ -107,18 +107,18 @@ class Running:
         self.token = self.rows.piece
         self.backpointers.enter(self.rows.owner)
         strategy.begin(self.rules.limits)
-        self.refills = bool(len(queue)) and self._refills()
+        self.continuous = bool(len(queue)) and self._is_continuous()
 
     def outputs(self) -> list[list[Hypothesis]]:
         """Step until no row is left."""
         found: dict[int, list[Hypothesis]] = {}
         while len(self.rows):
             self.advance()
-            if self.refills and len(self.queue) and len(self.rows):
+            if self.continuous and len(self.queue) and len(self.rows):
                 alive = self.rows.owner.unique_consecutive()
                 if more := self.queue.wanted(self.before + int(alive[0]), len(alive)):
                     found |= self.backpointers.read(self.strategy.nbest, self.real, alive)
-                    self.refill(more)
+                    self.enter_more(more)
         found |= self.backpointers.read(self.strategy.nbest, self.real)
         return [found[owner] for owner in range(len(self.real))]
 
@@ -155,7 +155,7 @@ class Running:
             parts.append(self.strategy.narrow(chances, some, at, wanted))
         return Candidates.joined(parts)
 
-    def refill(self, count: int) -> None:
+    def enter_more(self, count: int) -> None:
         """The next so many sentences begin, beside the rows that go on."""
         more, inside, device = self._enter(count), len(self.real), self.real.device
         state = more.state.counted(count, device)
@@ -182,10 +182,10 @@ class Running:
         )
         return replace(rows, owner=rows.owner + inside)
 
-    def _refills(self) -> bool:
+    def _is_continuous(self) -> bool:
         """May sentences enter while others are at it? Not where rows keep what has the length of their own past."""
         plain = not (self.options.beta or self.options.no_repeat or self.options.shortlist) and not hooked(Looked)
-        return plain and self.strategy.refills and getattr(self.model.predict, "refills", False)
+        return plain and self.strategy.continuous and getattr(self.model.predict, "continuous", False)
 
     def _finish(self, ended: Rows, row: Int[Tensor, " F"]) -> Finished:
         """Score the outputs that have just ended, and keep them."""

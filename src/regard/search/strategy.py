@@ -39,12 +39,12 @@ class Strategy:
     `narrow` keeps the few that matter, and of these `pick` takes its choice. What is said here is greedy search.
 
     `step` is how many pieces have been written: one number for all rows, or one for each where some began later. A
-    strategy under which sentences may enter while others are at it (`refills`) gets ready for them in `begin_more`.
+    strategy under which sentences may enter while others are at it (`continuous`) gets ready for them in `begin_more`.
     """
 
     copies = 1
     nbest = 1
-    refills = False
+    continuous = False
 
     def begin(self, limits: Int[Tensor, " B"]) -> None:
         """Get ready, before the first step, for outputs (those of copies too) of at most so many pieces."""

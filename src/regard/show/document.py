@@ -24,7 +24,7 @@ from torch import Tensor
 
 from regard.align.alignment import END, Alignment
 from regard.align.evidence import Measure
-from regard.align.record import Aligner, Layer, Record, Side, later
+from regard.align.record import Aligner, Layer, Record, Tokenized, later
 from regard.show.labels import isolate
 
 FORMAT, PAGE = "regard-figure-1", "regard-page-1"
@@ -118,7 +118,7 @@ def _bytes(weights: Tensor, full: bool) -> bytes:
     return (values.astype("<f4") if full else np.rint(values.clip(0, 1) * 65535).astype("<u2")).tobytes()
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: Tokenized) -> dict[str, Any]:
     return {"text": side.text, "pieces": list(side.labels), "words": list(side.words), "word": list(side.word)}
 
 

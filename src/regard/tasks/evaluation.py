@@ -37,11 +37,11 @@ from regard.evaluate import chrf as score_chrf
 from regard.search import Options
 from regard.tasks.objects import open_model
 from regard.tasks.using import TaskModel
-from regard.translator import Translation, Translator
+from regard.translate.translator import Translation, Translator
 
 
 @dataclass(frozen=True)
-class Asked:
+class EvaluateOptions:
     """What is asked of an evaluation, as `regard.evaluate` explains it."""
 
     split: str = "test"
@@ -56,14 +56,33 @@ class Asked:
     tokenize: str = "13a"
 
 
-USUALLY = Asked()
-Measured = tuple[Report, list[str]]  # a report, whose title says how answers were found, and the answers
+USUALLY = EvaluateOptions()
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What was answered, in order; and how sure the model was of each, where it says so."""
+
+    texts: list[str]
+    probabilities: list[float] | None = None
+
+    def keep(self, path: Path) -> None:
+        """A line each, whatever they hold."""
+        path.write_text("".join(f"{one_line(line)}\n" for line in self.texts), encoding="utf-8")
+
+    def keep_probabilities(self, path: Path) -> None:
+        """A line each; nothing is written of a model that does not tell them."""
+        if self.probabilities is not None:
+            path.write_text("".join(f"{each!r}\n" for each in self.probabilities), encoding="utf-8")
+
+
+Measured = tuple[Report, Answers]  # a report, whose title says how answers were found, and the answers
 
 
 def evaluate(
     model: Any,
     data: str | Path | Corpus,
-    asked: Asked = USUALLY,
+    asked: EvaluateOptions = USUALLY,
     *,
     engine: str | None = None,
     say: Callable[[str], None] = silent,
@@ -89,12 +108,7 @@ def evaluate(
     return replace(report, title=", ".join(filter(None, (what, report.title)))), answers
 
 
-def keep(answers: list[str], path: Path) -> None:
-    """A line each, whatever they hold."""
-    path.write_text("".join(f"{one_line(line)}\n" for line in answers), encoding="utf-8")
-
-
-def _opened(model: Translator | TaskModel, data: str | Path, asked: Asked) -> Corpus:
+def _opened(model: Translator | TaskModel, data: str | Path, asked: EvaluateOptions) -> Corpus:
     """The corpus, as the model reads it: in its languages, or with the columns of its task.
 
     Where the corpus lacks splits, what the model's training held out is held out again, unless another cut is asked.
@@ -109,7 +123,7 @@ def _opened(model: Translator | TaskModel, data: str | Path, asked: Asked) -> Co
     return Corpus.open(data, source=source, target=target, held_out=cut, **kind)
 
 
-def _written(translator: Translator, rows: Dataset, asked: Asked) -> Measured:
+def _written(translator: Translator, rows: Dataset, asked: EvaluateOptions) -> Measured:
     """BLEU and its like of what was written, and the alignment error where gold links are known."""
     sources, references = list(rows["source"]), list(rows["target"])
     known = _gold(rows, asked.gold)
@@ -129,10 +143,10 @@ def _written(translator: Translator, rows: Dataset, asked: Asked) -> Measured:
         alignment=_aligned(translator, sources, references, known) if known else None,
         speed=watch.throughput(),
     )
-    return report, outputs
+    return report, Answers(outputs)
 
 
-def _answered(model: TaskModel, rows: Dataset, asked: Asked) -> Measured:
+def _answered(model: TaskModel, rows: Dataset, asked: EvaluateOptions) -> Measured:
     """The metrics of the task; the first of them by length. Targets are never encoded: some may be unknown."""
     sources, references = list(rows["source"]), list(rows["target"])
     watch = Stopwatch()
@@ -150,7 +164,7 @@ def _answered(model: TaskModel, rows: Dataset, asked: Asked) -> Measured:
         speed=watch.throughput(),
         **model.measured(found, references),
     )
-    return report, texts
+    return report, Answers(texts, sure)
 
 
 def _gold(rows: Dataset, gold: str | Path | None) -> Gold | None:

@@ -17,7 +17,7 @@ from regard.learn.guide import head_counts
 from regard.tasks.lengths import Lengths, choose_alpha
 from regard.tasks.setup import Say
 from regard.tasks.validate import held_out
-from regard.translator import LENGTHS_FILE, Translator
+from regard.translate.translator import LENGTHS_FILE, Translator
 
 
 def finish_writing(folder: Path, corpus: Corpus, say: Say) -> dict[str, str]:

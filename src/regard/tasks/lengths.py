@@ -17,7 +17,7 @@ from regard.evaluate import count_bleu
 from regard.search import Options
 from regard.search.hypothesis import penalty_of
 from regard.search.options import ALPHA
-from regard.translator import Translation, Translator
+from regard.translate.translator import Translation, Translator
 
 TRIED = tuple(round(0.2 * step, 1) for step in range(11))  # 0 to 2
 FEWEST = 50  # pairs: by fewer nothing is decided

@@ -49,7 +49,7 @@ def open_model(
     """The object that a model is used as: a Translator, a Classifier, a Tagger ..."""
     goal = goal_of(folder)
     if goal == "write":
-        from regard.translator import Translator
+        from regard.translate.translator import Translator
 
         return Translator.load(folder, engine, threads, say)
     if engine not in (None, AUTO, "torch"):

@@ -49,7 +49,7 @@ class TaskModel:
 
     def answer(self, cells: Any, *, record: bool = True) -> list[Any]:
         """An answer for each cell, in order, each with its `text`. `record` keeps what was looked at."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} does not say how it answers.")
 
     def look(self, cell: Any) -> Any:
         """The answer to one cell, with all that was looked at."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.phrasebook import english, german
 from regard.data.phrasebook.link import links
 from regard.data.phrasebook.meaning import (
@@ -368,9 +368,7 @@ MEANINGS = {
 def example(sentence):
     """The pair as the phrasebook would give it."""
     source, target = english.realise(sentence), german.realise(sentence)
-    return Example(
-        " ".join(word.text for word in source), " ".join(word.text for word in target), *links(source, target)
-    )
+    return Pair(" ".join(word.text for word in source), " ".join(word.text for word in target), *links(source, target))
 
 
 def test_every_case_has_a_meaning_and_every_meaning_a_case():

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from regard.data import phrasebook
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.phrasebook import LANGUAGES, SPLITS, english, generate, lexicon, pair, plain
 from regard.data.phrasebook.generate import Author
 from regard.data.phrasebook.lexicon import form, table
@@ -91,7 +91,7 @@ def test_gold_links_of_random_sentences_follow_the_rules():
         check_links(example)
 
 
-def check_links(example: Example) -> None:
+def check_links(example: Pair) -> None:
     source, target = example.source.split(), example.target.split()
     linked = set(example.sure) | set(example.possible)
     assert not set(example.sure) & set(example.possible), example

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from regard.engine.pytorch import Torch, half, search
 from regard.engine.pytorch.half import TiledFeedForward, TiledLinear, TiledTable, in_half_precision, packed, tiled
-from regard.fast.split_linear import sides
+from regard.fast.split_linear import input_linears
 from regard.hooks import Looked, hook
 from regard.search import Options, beam_search, force
 from regard.types import Batch
@@ -71,7 +71,7 @@ def test_the_sides_of_a_tiled_layer_are_packed_once_and_add_up():
     layer = in_half_precision(model()).predict.join
     assert isinstance(layer, TiledLinear)
     first, second = torch.randn(17, 10).bfloat16(), torch.randn(17, 6).bfloat16()
-    parts = sides(layer, 10, 6)
+    parts = input_linears(layer, 10, 6)
     for _ in range(2):
         found = parts[0](first) + parts[1](second)
         assert torch.allclose(found, layer(torch.cat((first, second), -1)), atol=0.05, rtol=0.02)

@@ -17,7 +17,7 @@ from regard.export.ctranslate2 import spec as spec_module
 from regard.export.ctranslate2.spec import piece_names, transformer
 from regard.export.request import Wish
 from regard.search import Options
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 FLOAT = Wish("float32", LINES)
 TWO = Aligner("cross", 1, (2, 0), "AER", 0.25, 7, "gold links", shift=True)

@@ -14,7 +14,7 @@ from regard.export.ctranslate2.shortlist import FILE, vocabulary_map, without_ma
 from regard.export.ctranslate2.spec import piece_names
 from regard.export.request import Wish
 from regard.export.shortlist import effect
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from regard.export.agreement import Agreement
 from regard.export.onnx import export, operators
 from regard.export.request import Wish
 from regard.search import Options
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 DOCS = Path(__file__).parents[3] / "docs" / "export.md"
 

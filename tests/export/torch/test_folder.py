@@ -20,7 +20,7 @@ from regard.export.torch import export
 from regard.search import Options
 from regard.search.shortlist import Shortlist
 from regard.show.watch import watch
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 pytestmark = pytest.mark.skipif(
     "fbgemm" not in torch.backends.quantized.supported_engines, reason="this PyTorch has no products in eight bits"

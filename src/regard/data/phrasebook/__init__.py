@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from random import Random
 
-from regard.data.example import Example
+from regard.data.pair import Pair
 from regard.data.phrasebook import english
 from regard.data.phrasebook.generate import Author
 from regard.data.phrasebook.link import links
@@ -27,7 +27,7 @@ TRIES = 20_000  # sentences drawn in a row without a new one before we give up
 
 def generate(
     target: str, *, size: int, seed: int = 0, split: str = "train", shortest: int = 3, longest: int = 60
-) -> Iterator[Example]:
+) -> Iterator[Pair]:
     """`size` pairs from English to `target` ("fr" or "de") with gold links, the same for the same seed.
 
     No English sentence comes twice, and none is in two splits, whatever the seed. `shortest` and `longest`
@@ -48,7 +48,7 @@ def generate(
 
 def draw(
     speak: Callable[[Sentence], list[Word]], size: int, rng: Random, share: range, bounds: tuple[int, int]
-) -> Iterator[Example]:
+) -> Iterator[Pair]:
     """The sentences of one split, as they come."""
     author = Author(rng)
     shortest, longest = bounds
@@ -73,16 +73,16 @@ def draw(
         yield example(words, text, speak(sentence))
 
 
-def pair(sentence: Sentence, target: str) -> Example:
+def pair(sentence: Sentence, target: str) -> Pair:
     """One meaning in English and in `target`, with its gold links."""
     words = english.realise(sentence)
     return example(words, " ".join(word.text for word in words), realiser(target)(sentence))
 
 
-def example(source: list[Word], text: str, target: list[Word]) -> Example:
+def example(source: list[Word], text: str, target: list[Word]) -> Pair:
     """The pair of two spoken sentences."""
     sure, possible = links(source, target)
-    return Example(text, " ".join([word.text for word in target]), sure, possible)
+    return Pair(text, " ".join([word.text for word in target]), sure, possible)
 
 
 def plain(text: str, language: str) -> str:

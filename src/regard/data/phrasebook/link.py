@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regard.data.example import Link
+from regard.data.pair import Link
 from regard.data.phrasebook.meaning import Tag, Word
 
 

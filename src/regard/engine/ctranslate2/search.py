@@ -107,7 +107,7 @@ class CTranslate2:
     def _has_room(self, source: int, target: int) -> bool:
         return source <= self.manifest.positions[0] and target <= self.manifest.positions[1]
 
-    def refills(self) -> bool:
+    def continuous(self) -> bool:
         """It makes its own batches."""
         return False
 

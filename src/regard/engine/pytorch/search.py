@@ -59,9 +59,9 @@ class Searched:
         finally:
             torch.set_num_threads(threads)
 
-    def refills(self) -> bool:
+    def continuous(self) -> bool:
         """The readout is narrowed to what a batch may write, so that with a shortlist nobody enters later."""
-        return self.shortlist is None and getattr(self.model.predict, "refills", False)
+        return self.shortlist is None and getattr(self.model.predict, "continuous", False)
 
     def search(
         self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None

@@ -21,7 +21,7 @@ from regard.export.ctranslate2.fitting import check_expressible
 from regard.export.place import fresh_folder
 from regard.export.request import Exported, Say, Wish, checked, checked_twice, keep, lines_to_check, open_model
 from regard.export.shortlist import effect, learn
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from regard.version import __version__
 
 

@@ -8,7 +8,7 @@ from regard.engine.ctranslate2 import CTranslate2
 from regard.errors import ModelError
 from regard.export.ctranslate2.spec import piece_names
 from regard.export.shortlist import Candidates
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 FILE = "vmap.txt"  # where CTranslate2 looks for it
 

@@ -30,7 +30,7 @@ from regard.export.request import (
 )
 from regard.export.shortlist import effect, learn
 from regard.search.shortlist import Shortlist
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from regard.version import __version__
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from regard.data.sides.label import Label
 from regard.errors import UsageError
-from regard.hooks import sides
+from regard.hooks import loss_terms
 from regard.learn.cross_entropy import negative_log_likelihoods
 from regard.model import Model
 from regard.registry import part
@@ -66,7 +66,7 @@ class Classify(BaseGoal):
 
 def label_loss(model: Model, batch: Batch, smoothing: float = 0.0) -> Loss:
     """The mean over examples of -log p of their class, and the terms of hard choices, gates and penalties."""
-    with sides() as extra:
+    with loss_terms() as extra:
         logits = model.label(batch.source).logits.float()
     plain, aim = negative_log_likelihoods(logits, batch.target.data, smoothing)
     return Loss(aim.mean() + extra(-plain.detach()), plain.detach().mean(), len(plain))

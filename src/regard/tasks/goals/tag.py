@@ -13,7 +13,7 @@ from regard.data.sides.tags import NONE, Tags
 from regard.data.sides.text import Text, ids_of
 from regard.data.tokenizer import Pieces
 from regard.errors import BrokenData, UsageError
-from regard.hooks import sides
+from regard.hooks import loss_terms
 from regard.model import Model
 from regard.registry import part
 from regard.task import BaseGoal, Example, Loss, Objective, Side
@@ -88,7 +88,7 @@ def first_pieces(text: Text, pieces: Pieces) -> list[int]:
 
 def tag_loss(model: Model, batch: Batch) -> Loss:
     """The mean over words of -log p of their tag, and the terms that parts add (those count by the sentence)."""
-    with sides() as extra:
+    with loss_terms() as extra:
         logits = model.tag(batch.source).logits.float()
     wanted = batch.target.data
     each = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=NONE, reduction="none")

@@ -18,7 +18,7 @@ from regard.types import AtLeastZero, Batch, Count, Probability, Share, Whole
 
 if TYPE_CHECKING:
     from regard.data.corpus import Corpus
-    from regard.translator import Translation, Translator
+    from regard.translate.translator import Translation, Translator
 
 WIDEST = 40  # words of a source whose alignment is still drawn in a terminal
 
@@ -112,7 +112,7 @@ class Write(Pairs):
 
     def person(self, model: Model) -> Translator:
         """The model as a person uses it."""
-        from regard.translator import Translator
+        from regard.translate.translator import Translator
 
         if not isinstance(self.source, Text) or not isinstance(self.target, Text):
             raise UsageError("only text can be translated so far, into text.")

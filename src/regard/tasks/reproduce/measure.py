@@ -78,7 +78,7 @@ def answer(arm: Arm, tested: Questions, table: Reproduce) -> Answered:
 
 def _count_links(arm: Arm, tested: Questions) -> Counted:
     """The counts of the alignment error of the right targets' links."""
-    from regard.translator import Translator
+    from regard.translate.translator import Translator
 
     gold = tested.gold
     if gold is None:

@@ -54,7 +54,7 @@ def _shown(answered: Answered, tested: Questions) -> str:
 
 def _matrix(arm: Arm, source: str, path: Path) -> Path | None:
     from regard.show.views import View, save_record
-    from regard.translator import Translator
+    from regard.translate.translator import Translator
 
     try:
         record = Translator.load(arm.run).look(source)

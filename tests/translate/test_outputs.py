@@ -13,7 +13,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.errors import UsageError
 from regard.model import save
 from regard.search import Options, Sampling
-from regard.translator import SOURCE_FILE, TARGET_FILE, TOKENS, WIDE, Translator, _tokens
+from regard.translate.translator import SOURCE_FILE, TARGET_FILE, TOKENS, WIDE, Translator, _tokens
 from small import model, overrides
 
 LINES = ["der mann liest ein buch", "ja", "die frau und das kind lesen ein buch"]
@@ -74,7 +74,7 @@ import sys
 sys.path.insert(0, "tests")
 from regard.data.tokenizer import Tokenizer
 from regard.errors import UsageError
-from regard.translator import Translator
+from regard.translate.translator import Translator
 from small import model
 
 each = Tokenizer.train(["a b"] * 9, kind="bpe", size=300)
@@ -144,7 +144,7 @@ def test_draws_have_scores_and_alignments(ours):
         assert forced.score == pytest.approx(found.score, abs=1e-4)
     assert found.likelihood < found.score < 0
     with pytest.raises(UsageError, match="no_repeat or sampling"):
-        ours.search(LINES, Options(sampling=Sampling()), refill=True)
+        ours.search(LINES, Options(sampling=Sampling()), continuous=True)
 
 
 # --- how they show themselves ------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""Does it pay to let sentences into a search as others end? Batch after batch and refilled, in turn, in one process.
+"""Does it pay to let sentences into a search as others end? Batch after batch and continuously, in turn, in one process.
 
-    python benchmarks/refill.py --model runs/de-en
-    python benchmarks/refill.py --model runs/de-en --beams 1 --tokens 1024 --uneven
+    python benchmarks/continuous.py --model runs/de-en
+    python benchmarks/continuous.py --model runs/de-en --beams 1 --tokens 1024 --uneven
 
 With `--uneven` every sentence is made to write a number of pieces that is drawn for it, 5 to 80, and three lines of the
 text are one source: long sources whose outputs may be of any length, as in a summary. Both ways write the same.
@@ -23,7 +23,7 @@ import torch
 from turns import numbers
 
 from regard.search import Options
-from regard.translator import Translator
+from regard.translate.translator import Translator
 
 LEAST, MOST = 5, 80  # pieces of an uneven output
 
@@ -41,15 +41,15 @@ def timed(model: Translator, lines: Sequence[str], options: Options, tokens: int
     seconds: dict[bool, list[float]] = {False: [], True: []}
     texts: dict[bool, list[str]] = {}
     for _ in range(rounds + 1):
-        for refill, found in seconds.items():
+        for continuous, found in seconds.items():
             began = perf_counter()
-            outputs = model.search(lines, options, tokens=tokens, record=False, refill=refill)
+            outputs = model.search(lines, options, tokens=tokens, record=False, continuous=continuous)
             found.append(perf_counter() - began)
-            texts[refill] = [best[0].text for best in outputs]
-    plain, refilled = (sorted(found[1:]) for found in seconds.values())
+            texts[continuous] = [best[0].text for best in outputs]
+    plain, steady = (sorted(found[1:]) for found in seconds.values())
     ratio = median(a / b for a, b in zip(seconds[False][1:], seconds[True][1:], strict=True))
     same = sum(one == other for one, other in zip(texts[False], texts[True], strict=True))
-    rates = {"plain": len(lines) / median(plain), "refilled": len(lines) / median(refilled)}
+    rates = {"plain": len(lines) / median(plain), "continuous": len(lines) / median(steady)}
     return {"tokens": tokens, "beam": options.beam, **rates, "times": ratio, "same": same, "of": len(lines)}
 
 
@@ -72,7 +72,7 @@ def main() -> None:
     kind, least = (Uneven, 200) if asked.uneven else (Options, 0)
     if asked.uneven:
         lines = [" ".join(lines[first : first + 3]) for first in range(0, len(lines), 3)]
-    print("| positions | beam | batch after batch, a second | refilled | times | outputs alike |")
+    print("| positions | beam | batch after batch, a second | continuous | times | outputs alike |")
     print("| --- | --- | --- | --- | --- | --- |")
     rows = []
     for tokens in asked.tokens:
@@ -80,7 +80,7 @@ def main() -> None:
             row = timed(model, lines, kind(beam=beam, min_length=least), tokens, asked.rounds)
             rows.append(row)
             print(
-                f"| {tokens:,} | {beam} | {row['plain']:.0f} | {row['refilled']:.0f} | {row['times']:.2f} "
+                f"| {tokens:,} | {beam} | {row['plain']:.0f} | {row['continuous']:.0f} | {row['times']:.2f} "
                 f"| {row['same']:,} of {row['of']:,} |",
                 flush=True,
             )

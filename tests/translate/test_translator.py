@@ -16,7 +16,7 @@ from regard.engine.workers import POOL, batches_of, pools
 from regard.errors import ModelError, UsageError
 from regard.model import save
 from regard.search import Hypothesis, Options
-from regard.translator import SOURCE_FILE, TARGET_FILE, Translator
+from regard.translate.translator import SOURCE_FILE, TARGET_FILE, Translator
 from small import model, overrides
 
 LINES = ["der mann liest ein buch", "ja", "die frau und das kind lesen ein buch"]
@@ -80,19 +80,19 @@ def test_lines_that_enter_as_others_end_are_told_in_order(tokenizers, workers):
     ours = translator(tokenizers)
     ours.engine._workers = workers
     lines = LINES * 5
-    for one, other in zip(ours.search(lines, tokens=30, refill=True), ours.search(lines), strict=True):
+    for one, other in zip(ours.search(lines, tokens=30, continuous=True), ours.search(lines), strict=True):
         assert [each.text for each in one] == [each.text for each in other]
         assert one[0].likelihood == pytest.approx(other[0].likelihood, abs=1e-4)
         assert torch.allclose(one[0].alignment.matrix, other[0].alignment.matrix, atol=1e-5)
 
 
-def test_refilling_is_refused_where_nothing_would_come_of_it(tokenizers):
+def test_continuous_batching_is_refused_where_nothing_would_come_of_it(tokenizers):
     source, _ = tokenizers
     with pytest.raises(UsageError, match="cannot enter a search"):
-        Translator(Lanes(1), source, source).search(LINES, refill=True)
+        Translator(Lanes(1), source, source).search(LINES, continuous=True)
     for options in (Options(beta=0.1), Options(no_repeat=2)):
-        with pytest.raises(UsageError, match="refill does not go with"):
-            translator(tokenizers).search(LINES, options, refill=True)
+        with pytest.raises(UsageError, match="continuous does not go with"):
+            translator(tokenizers).search(LINES, options, continuous=True)
 
 
 def test_pools_share_out_the_lengths_and_hold_only_so_much():
@@ -129,7 +129,7 @@ class Lanes:
         self.workers, self.fails, self.asked = workers, fails, 0
         self.met = threading.Barrier(workers, timeout=20)
 
-    def refills(self):
+    def continuous(self):
         return False
 
     def whole(self):

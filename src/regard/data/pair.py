@@ -8,7 +8,7 @@ Link = tuple[int, int]  # (source word, target word), counted from 0
 
 
 @dataclass(frozen=True)
-class Example:
+class Pair:
     """A source line, its target line and, where they are known, the gold links between their words.
 
     Words are what `text.split()` gives. `sure` links are right beyond doubt; `possible` links join a word to
@@ -27,7 +27,7 @@ class Example:
 
 
 def read_gold(line: str) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
-    """The sure and the possible links of one line that `Example.gold` wrote; some write `0p1` for `0?1`."""
+    """The sure and the possible links of one line that `Pair.gold` wrote; some write `0p1` for `0?1`."""
     sure: list[Link] = []
     possible: list[Link] = []
     for item in line.split():

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from regard.align.alignment import END as END_WORD
 from regard.align.alignment import Alignment
-from regard.align.record import KINDS, Aligner, Layer, Record, Side, cross_layers
+from regard.align.record import KINDS, Aligner, Layer, Record, Tokenized, cross_layers
 from regard.data.texts import texts_of
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
 from regard.data.tokenizer import SOURCE_FILE as SOURCE_FILE
@@ -29,6 +29,7 @@ from regard.search.options import ALPHA, Number, Sampling
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from regard.evaluate import Report
     from regard.model import Model
 
 Spaced = tuple[bool | None, bool | None]  # do spaces part the words of source and target? None: each line tells
@@ -47,7 +48,7 @@ class Translation:
     likelihood: float
     pieces: tuple[str, ...]
     alignment: Alignment | None
-    sides: tuple[Side, Side] | None = None
+    sides: tuple[Tokenized, Tokenized] | None = None
     look: Callable[[], Record] | None = field(default=None, repr=False)
 
     @cached_property
@@ -204,19 +205,19 @@ class Translator:
         *,
         tokens: int | None = None,
         record: bool = True,
-        refill: bool = False,
+        continuous: bool = False,
     ) -> list[list[Translation]]:
         """The best translations of each line, best first. `record` keeps attention and alignment.
 
         Lines of like length are searched for together, at most `tokens` padded positions at a time: 4,096, greedily
-        twice as many. With `refill` the next ones enter as soon as half of the places are free: faster for long sources
-        whose outputs may be of any length, slower for translations, which end about when others of their length do
-        (benchmarks/LOG.md).
+        twice as many. With `continuous` batching the next ones enter as soon as half of the places are free: faster
+        for long sources whose outputs may be of any length, slower for translations, which end about when others of
+        their length do (benchmarks/LOG.md).
         """
         options, lines = self._settled(options or Options()), texts_of("lines", lines)
         tokens = tokens or _tokens(options)
-        if refill:
-            self._check_refill(options)
+        if continuous:
+            self._check_continuous(options)
         pieces = self.source.encode_batch(lines)
         found = [[NOTHING] for _ in lines]
         real = [row for row, line in enumerate(lines) if line.strip() and pieces[row].ids]
@@ -225,13 +226,13 @@ class Translator:
             rows = [real[each] for each in some]
             source = [[*pieces[row].ids, END] for row in rows]
             chosen = replace(options, prefix=[options.prefix[row] for row in rows]) if options.prefix else options
-            outputs = self.engine.search(source, chosen, record=record, tokens=tokens if refill else None)
+            outputs = self.engine.search(source, chosen, record=record, tokens=tokens if continuous else None)
             for row, hypotheses in zip(rows, outputs, strict=True):
                 found[row] = [self._told(pieces[row], self.target.read(each.ids), each) for each in hypotheses]
 
         workers = self.engine.workers
         lengths = [len(pieces[row]) for row in real]
-        batches = pools(lengths, tokens, workers) if refill else batches_of(lengths, tokens, workers)
+        batches = pools(lengths, tokens, workers) if continuous else batches_of(lengths, tokens, workers)
         in_workers(self.engine, fill, list(batches), workers)
         return found
 
@@ -305,10 +306,20 @@ class Translator:
             raise UsageError("this model does not attend, so there is nothing to see.")
         return self._record(asked, wanted, tuple(layers), engine.reader(self._chosen))
 
+    def answer(self, cells: Sequence[str], *, record: bool = True) -> list[Translation]:
+        """The best translation of each line, as models of every task answer; `record` keeps what was looked at."""
+        return [best[0] for best in self.search(cells, record=record)]
+
+    def evaluate(self, data: Any, **asked: Any) -> Report:
+        """Measure it on a corpus; `regard.evaluate` says what can be asked."""
+        from regard import evaluate
+
+        return evaluate(self, data, **asked)
+
     def __repr__(self) -> str:
         told = describe(self.folder) if self.folder else "a model in memory"
         pieces = f"{len(self.source):,} source and {len(self.target):,} target pieces"
-        return f"<Translator {self.name}: {told}; {pieces}; translate, sample, align, score, look>"
+        return f"<Translator {self.name}: {told}; {pieces}; translate, sample, align, score, look, evaluate>"
 
     def _outputs(self, lines: str | list[str], options: Options) -> Outputs:
         """What was found for a line or each of many: one output, or a list where several were asked for."""
@@ -321,16 +332,16 @@ class Translator:
         """What was asked, with what this model wants where nothing was."""
         return replace(options, avoid=SILENT, alpha=self.alpha if options.alpha is None else options.alpha)
 
-    def _check_refill(self, options: Options) -> None:
+    def _check_continuous(self, options: Options) -> None:
         """Refuse to let lines in later where that cannot be."""
-        if not self.engine.refills():
+        if not self.engine.continuous():
             raise UsageError(
                 "lines cannot enter a search of this model while others are in it: it has a shortlist, runs in another "
                 "engine, or looks where its own position tells it to.",
-                hint="Leave out refill; batches are searched for one after another.",
+                hint="Leave out `continuous`; batches are searched for one after another.",
             )
         if options.beta or options.no_repeat or options.sampling:
-            raise UsageError("refill does not go with beta, no_repeat or sampling.", hint="Leave one of them out.")
+            raise UsageError("continuous does not go with beta, no_repeat or sampling.", hint="Leave one of them out.")
 
     def _told(self, source: Pieces, target: Pieces, found: Hypothesis, spaced: Spaced = (None, None)) -> Translation:
         alignment, sides, look = None, None, None
@@ -372,9 +383,9 @@ def _columns(kind: str, weights: Tensor) -> Tensor:
     return weights.roll(-1, -1) if kind == "decoder-self" else weights
 
 
-def _side(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None) -> Side:
+def _side(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None) -> Tokenized:
     words, word_of = _words(tokenizer, pieces, spaced)
-    return Side(pieces.text, (*pieces.ids, END), (*pieces.pieces, END_WORD), tuple(words), tuple(word_of))
+    return Tokenized(pieces.text, (*pieces.ids, END), (*pieces.pieces, END_WORD), tuple(words), tuple(word_of))
 
 
 def _words(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None = None) -> tuple[list[str], list[int]]:

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from regard.align.record import Side
+from regard.align.record import Tokenized
 from regard.chunks import Chunk, Written, one_json_line, one_line
 from regard.engine import silent
 from regard.search import Options
-from regard.translator import Translation, Translator
+from regard.translate.translator import Translation, Translator
 
 LONGEST = 1000  # source pieces; what comes after them is not translated, and that is said
 
@@ -31,7 +31,7 @@ class TranslateJob:
     engine: str | None = None
     threads: int | None = None
     parts: tuple[Path, ...] = ()
-    refill: bool = False
+    continuous: bool = False
 
     def open(self, say: Callable[[str], None] = silent) -> Callable[[Chunk], Written]:
         """Load the model: what turns blocks into output. `say` hears what runs it."""
@@ -47,7 +47,7 @@ class TranslateJob:
         notes: list[str] = []
         cut = [_cut(translator, line, block.before + place, notes) for place, line in enumerate(block.lines, 1)]
         record = self.alignments != "none" or self.form == "jsonl"
-        found = translator.search(cut, self.options, record=record, refill=self.refill)
+        found = translator.search(cut, self.options, record=record, continuous=self.continuous)
         if self.alignments != "none":
             notes += _unspaced([best[0].sides for best in found if best[0].sides])
         lines = [self._told(each, block.before + row + 1) for row, outputs in enumerate(found) for each in outputs]
@@ -75,7 +75,7 @@ class TranslateJob:
         return one_json_line(told)
 
 
-def _unspaced(pairs: Sequence[tuple[Side, Side]]) -> list[str]:
+def _unspaced(pairs: Sequence[tuple[Tokenized, Tokenized]]) -> list[str]:
     """What to say where links count something else than the words between spaces; the same for every block."""
     sides = {"source": [source for source, _ in pairs], "target": [target for _, target in pairs]}
     return [

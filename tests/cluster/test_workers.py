@@ -12,9 +12,9 @@ from threading import Thread
 import pytest
 
 from cluster_jobs import WAIT, Shouting, until
-from regard import cluster
+from regard.cluster import workers
 from regard.chunks import Chunk, numbered
-from regard.cluster import AHEAD, TRIES, Share, connect, share, spread
+from regard.cluster import AHEAD, TRIES, Share, connect, share, translate_chunks
 from regard.errors import BrokenData, ModelError, RegardError, ShapeError
 
 TWO = Share(workers=2, threads=1, claim=0.5)
@@ -58,7 +58,7 @@ def test_no_ray_is_started_for_who_has_none(tmp_path):
     """Ray would, by itself, for the first worker that is asked for."""
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'regard[ray]'")
     with pytest.raises(RegardError, match="no connection to a Ray cluster"):
-        next(spread(Shouting(tmp_path), blocks("a"), TWO))
+        next(translate_chunks(Shouting(tmp_path), blocks("a"), TWO))
     assert not ray.is_initialized()
 
 
@@ -92,13 +92,13 @@ def bounded(turn):
 
 
 def lines(job, given, say=lambda line: None):
-    return bounded(lambda: [line for each in spread(job, given, TWO, say) for line in each.lines])
+    return bounded(lambda: [line for each in translate_chunks(job, given, TWO, say) for line in each.lines])
 
 
 def test_the_order_is_that_of_the_input(ray, tmp_path):
     """The first block takes longest, the notes go with their blocks, and the model is opened once a worker."""
     given = blocks("wait wait a", "b", "c d", *(f"e{place}" for place in range(17)))
-    found = bounded(lambda: list(spread(Shouting(tmp_path), given, TWO)))
+    found = bounded(lambda: list(translate_chunks(Shouting(tmp_path), given, TWO)))
     assert [each.lines for each in found] == [[line.upper() for line in block.lines] for block in given]
     assert [each.notes for each in found] == [[f"{block} done"] for block in given]
     assert 1 <= len(list(tmp_path.glob("opened.*"))) <= 2
@@ -138,7 +138,7 @@ def test_a_model_that_kills_whoever_loads_it_ends_the_command(ray, tmp_path):
 def test_an_error_of_the_job_is_raised_as_it_is(ray, tmp_path):
     with pytest.raises(ModelError, match=r"^no such model.\n  Give another.$"):
         lines(Shouting(tmp_path, "wrong"), blocks("a"))
-    made = spread(Shouting(tmp_path), blocks("wait a", "wrong", "b"), TWO)
+    made = translate_chunks(Shouting(tmp_path), blocks("wait a", "wrong", "b"), TWO)
     assert bounded(lambda: next(made)).lines == ["WAIT", "A"]  # what comes before the error is written
     with pytest.raises(ShapeError, match="does not fit"):
         bounded(lambda: next(made))
@@ -149,7 +149,7 @@ def test_an_error_of_the_input_comes_after_what_was_read(ray, tmp_path):
         yield from blocks("a", "b c")
         raise BrokenData("line 4: expected UTF-8.")
 
-    made = spread(Shouting(tmp_path), broken(), TWO)
+    made = translate_chunks(Shouting(tmp_path), broken(), TWO)
     assert [bounded(lambda: next(made)).lines for _ in range(2)] == [["A"], ["B", "C"]]
     with pytest.raises(BrokenData, match="line 4"):
         bounded(lambda: next(made))
@@ -164,7 +164,7 @@ def test_no_more_is_read_than_there_is_room_for(ray, tmp_path):
             read.append(len(read))
             yield Chunk(read[-1], ["wait" if read[-1] == 0 else "a"])
 
-    made = spread(Shouting(tmp_path), endless(), TWO)
+    made = translate_chunks(Shouting(tmp_path), endless(), TWO)
     assert bounded(lambda: next(made)).lines == ["WAIT"]
     assert len(read) <= AHEAD * TWO.workers + 2  # one more is in the reader's hand, one place was freed just now
     made.close()
@@ -172,7 +172,7 @@ def test_no_more_is_read_than_there_is_room_for(ray, tmp_path):
 
 def test_a_line_is_answered_before_the_next_is_there(ray, tmp_path):
     asked = Queue()
-    made = spread(Shouting(tmp_path), iter(asked.get, None), TWO)
+    made = translate_chunks(Shouting(tmp_path), iter(asked.get, None), TWO)
     for place, word in enumerate(("a", "b")):
         asked.put(Chunk(place, [word]))
         assert bounded(lambda: next(made)).lines == [word.upper()]
@@ -182,9 +182,9 @@ def test_a_line_is_answered_before_the_next_is_there(ray, tmp_path):
 
 def test_waiting_for_a_place_is_said(ray, tmp_path, monkeypatch):
     """A cluster without room: no worker starts, which is said once, and the wait goes on."""
-    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
+    monkeypatch.setattr(workers, "PATIENCE", 0.2)
     said = Queue()
-    made = spread(Shouting(tmp_path), blocks("a"), Share(1, 1, 1 + sum(ray)), said.put)
+    made = translate_chunks(Shouting(tmp_path), blocks("a"), Share(1, 1, 1 + sum(ray)), said.put)
 
     def wait():
         with suppress(RegardError):  # the connection ends before the wait does
@@ -199,12 +199,12 @@ import sys
 from pathlib import Path
 from cluster_jobs import Shouting
 from regard.chunks import Chunk
-from regard.cluster import Share, connect, spread
+from regard.cluster import Share, connect, translate_chunks
 from regard.errors import RegardError
 
 with connect():
     try:
-        list(spread(Shouting(Path(sys.argv[1])), [Chunk(0, ["die"])], Share(1, 1, 1)))
+        list(translate_chunks(Shouting(Path(sys.argv[1])), [Chunk(0, ["die"])], Share(1, 1, 1)))
     except RegardError as error:
         sys.stderr.write(error.message)
 print("and back")

@@ -1,0 +1,5 @@
+"""A translator as a person uses it, and what `regard translate` does with lines.
+
+translator  a model with its tokenizers: text in; text, scores and alignments out
+job         what becomes of a block of lines, in this process or in one of many
+"""
