@@ -4,8 +4,8 @@
     python benchmarks/before.py ../before --threads 1,2
     python benchmarks/before.py ../before --shapes rnn --works decode --beams 5 --sentences 250
 
-Each state is its own checkout, with its own `benchmarks/ours.py`. The untrained models that translate are written by the
-earlier state, which the later one can read.
+Each state is its own checkout, with its own `benchmarks/ours.py`. The untrained models that translate are written by
+the earlier state, which the later one can read.
 """
 
 from __future__ import annotations

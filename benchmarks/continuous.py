@@ -1,4 +1,4 @@
-"""Does it pay to let sentences into a search as others end? Batch after batch and continuously, in turn, in one process.
+"""Does it pay to let sentences into a search as others end? Batch after batch and continuously, in one process.
 
     python benchmarks/continuous.py --model runs/de-en
     python benchmarks/continuous.py --model runs/de-en --beams 1 --tokens 1024 --uneven

@@ -24,13 +24,13 @@ from small import RECIPE
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
+import continuous
 import corpora
 import decode
 import latency
 import measure
 import nearest
 import ours
-import continuous
 import scale
 import setting
 import train

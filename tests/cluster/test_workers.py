@@ -12,9 +12,8 @@ from threading import Thread
 import pytest
 
 from cluster_jobs import WAIT, Shouting, until
-from regard.cluster import workers
 from regard.chunks import Chunk, numbered
-from regard.cluster import AHEAD, TRIES, Share, connect, share, translate_chunks
+from regard.cluster import AHEAD, TRIES, Share, connect, share, translate_chunks, workers
 from regard.errors import BrokenData, ModelError, RegardError, ShapeError
 
 TWO = Share(workers=2, threads=1, claim=0.5)

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data.corpus import Corpus
-from regard.data.pair import read_gold
 from regard.data.files import Lines, cache_folder
 from regard.data.held_out import share_of
 from regard.data.languages import code_of, pick, read_pair
 from regard.data.names import read_name, split_named
+from regard.data.pair import read_gold
 from regard.data.rows import turn
 from regard.errors import BrokenData, MissingData, UnknownName, UsageError
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from regard.data.batches import InMemory
-from regard.data.pair import Pair
 from regard.data.links import goals, piece_links
+from regard.data.pair import Pair
 from regard.data.pairs import pair_batches
 from regard.data.tokenizer import Tokenizer
 from regard.errors import BrokenData, MissingData

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from regard.data.pair import read_gold
 from regard.data.needle import Sizes, generate, label_of, signals
+from regard.data.pair import read_gold
 from regard.errors import UsageError
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from regard.align.reference import PART, reference_links
 from regard.align.wordforms import word_forms
 from regard.data.corpus import Corpus, column
-from regard.data.pair import Pair
 from regard.data.files import cache_folder, scratch_folder, settle
+from regard.data.pair import Pair
 from regard.data.splits import digest
 from regard.data.tokenizer import Tokenizer
 

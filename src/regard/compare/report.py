@@ -111,7 +111,7 @@ def _measured(tables: dict[str, Table], notes: Sequence[str], pictures: dict[str
 
 
 def _pictures(measures: Measures, folder: Path) -> dict[str, Path]:
-    """Scores by length, learning curves and confusions, as PNG for eyes and SVG for papers; the latter, by what they show."""
+    """Scores by length, learning curves and confusions, as PNG and as SVG; the latter, by what they show."""
     folder.mkdir(parents=True, exist_ok=True)
     metric = curve_metric(measures.arms, measures.main)
     drawn: dict[str, Path] = {}

@@ -14,8 +14,8 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from regard.data.pair import Pair
 from regard.data.files import cache_folder
+from regard.data.pair import Pair
 from regard.data.splits import SPLITS, check_split
 from regard.errors import DataError
 

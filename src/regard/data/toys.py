@@ -17,7 +17,7 @@ from functools import partial
 from random import Random
 from string import ascii_lowercase
 
-from regard.data.pair import Pair, Link
+from regard.data.pair import Link, Pair
 from regard.data.splits import check_split, draw_distinct, split_of
 from regard.errors import UnknownName, UsageError
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from regard.data.pair import Link, read_gold
 from regard.data.files import Lines
+from regard.data.pair import Link, read_gold
 from regard.data.report import fault
 from regard.data.rows import LINK
 from regard.errors import BrokenData, MissingData, UsageError

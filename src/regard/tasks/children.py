@@ -1,4 +1,4 @@
-"""`regard` commands as processes of their own: what they say is kept and told, and a Ctrl-C lets each save what it has."""
+"""`regard` commands as processes of their own: what they say is kept, and a Ctrl-C lets each save what it has."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Commands:
 def side_by_side(
     work: Callable[[Item], Made], items: Sequence[Item], commands: Commands, out: Path, jobs: int
 ) -> list[Made]:
-    """`work` for every item, several at a time, in their order; where it is stopped, the trainings in `out` are saved."""
+    """`work` for every item, several at a time; where it is stopped, the trainings in `out` are saved."""
     with ThreadPoolExecutor(jobs) as pool, interruptible():
         waiting = [pool.submit(work, item) for item in items]
         try:
