@@ -31,6 +31,11 @@ class Padded:
         return Padded(data[:, :width].contiguous(), mask[:, :width].contiguous())
 
 
+def nothing(rows: int) -> Padded:
+    """A source of so many rows in which there is nothing to read: that of a model without one."""
+    return Padded(torch.zeros(rows, 0, dtype=torch.long), torch.zeros(rows, 0, dtype=torch.bool))
+
+
 @dataclass(frozen=True)
 class Grid:
     """Images of unequal size in one tensor; what is real lies in the upper left corner."""
