@@ -6,7 +6,7 @@
     needle, reviews, reviews-long   texts with a label          text-label
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
-    agreement    sentences whose verb agrees far back           nothing-text
+    agreement, repeats   plain text with something to remember  nothing-text
 
 Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
 the seeds (see `splits`), and never twice in one. Asking for a larger size gives the same pairs first.
@@ -156,6 +156,14 @@ def _agreement(
     return agreement.generate(split=split, size=size, seed=seed)
 
 
+def _repeats(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Pair]:
+    from regard.data import repeats
+
+    return repeats.generate(split=split, size=size, seed=seed)
+
+
 def swap(pair: Pair) -> Pair:
     """The same pair the other way round, links included."""
     sure = tuple(sorted((target, source) for source, target in pair.sure))
@@ -214,5 +222,6 @@ BUILTIN: dict[str, Builtin] = {
             {"train": 4_000, "val": 500, "test": 500},
         ),
         Builtin("agreement", "verbs that agree with a subject far before them", _PLAIN, False, _agreement),
+        Builtin("repeats", "ten words, and the same words again", _PLAIN, False, _repeats),
     )
 }
