@@ -1,4 +1,4 @@
-"""Repeats: some words drawn at random, and the same words again: what is unforeseeable once and certain the second time.
+"""Repeats: some words drawn at random, and the same words again: unforeseeable once, and certain the second time.
 
     w3 w17 w9 w9 w1 again w3 w17 w9 w9 w1
 

@@ -53,8 +53,8 @@ def piece_nll(model: Model, texts: Sequence[Sequence[int]], longest: int) -> lis
             for row, values in zip(rows, _of_batch(model, [every[row].ids for row in rows]), strict=True):
                 found[row] = values[every[row].counted :].tolist()
     joined: list[list[float]] = [[] for _ in texts]
-    for each, values in zip(every, found, strict=True):
-        joined[each.text] += values
+    for each, own in zip(every, found, strict=True):
+        joined[each.text] += own
     return joined
 
 
