@@ -37,8 +37,9 @@ class LstmnEncoder(nn.Module):
         super().__init__()
         self.dropout = dropout
         widths = [width, *[hidden] * (layers - 1)]
-        self.layers: Modules = nn.ModuleList(TapeLayer(each, hidden, cell, attend) for each in widths)
-        cells = bool(self.layers[0].cell.keeps)
+        made = [TapeLayer(each, hidden, cell, attend) for each in widths]
+        self.layers: Modules = nn.ModuleList(made)
+        cells = bool(made[0].cell.keeps)
         self.widths = Widths(keys=hidden, values=hidden, summary=hidden, final=(hidden,) * layers, cells=cells)
 
     def forward(self, source: Padded) -> Memory:
