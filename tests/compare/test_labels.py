@@ -19,7 +19,7 @@ def trial(seed, probabilities=True):
     answers, sure = ANSWERS[seed], SURE[seed]
     ece = counting("ece", sure)(answers, RIGHT).value()
     accuracy = counting("accuracy")(answers, RIGHT).value()
-    scores = {"accuracy": Score("accuracy", accuracy, "", 0, 1), "ECE": Score("ECE", ece, "", 0, 1)}
+    scores = {"accuracy": Score("accuracy", accuracy, "", 0.0, 1.0), "ECE": Score("ECE", ece, "", 0.0, 1.0)}
     arm = Trial(Arm("soft", "classify"), seed, seed, alone=False)
     kept = sure if probabilities else None
     return Result(arm, Path("soft"), 1009, scores, (), None, 7.0, tuple(answers), probabilities=kept)
