@@ -103,11 +103,11 @@ def check(
         str | None,
         typer.Option(
             metavar="TASK",
-            help="translate, classify or tag; where it is not given, labelled data is known by itself.",
+            help="translate, classify, tag or caption; where it is not given, labelled data is known by itself.",
         ),
     ] = None,
     text: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of texts or images.")] = None,
-    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of labels or tags.")] = None,
+    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of labels, tags or captions.")] = None,
     batches: Annotated[
         bool, typer.Option("--batches", help="Also cut it into pieces and batches, as a training would.")
     ] = False,

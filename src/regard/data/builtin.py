@@ -6,6 +6,7 @@
     needle, reviews, reviews-long   texts with a label          text-label
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
+    scenes       images of several shapes with a caption        image-text
 
 Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
 the seeds (see `splits`), and never twice in one. Asking for a larger size gives the same pairs first.
@@ -147,6 +148,14 @@ def _shapes(
     return shapes.generate(split=split, size=size, seed=seed, folder=folder)
 
 
+def _scenes(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Pair]:
+    from regard.data import scenes
+
+    return scenes.generate(split=split, size=size, seed=seed, folder=folder)
+
+
 def swap(pair: Pair) -> Pair:
     """The same pair the other way round, links included."""
     sure = tuple(sorted((target, source) for source, target in pair.sure))
@@ -166,6 +175,7 @@ def _distinct(pairs: Iterator[Pair]) -> Iterator[Pair]:
 
 _TOY_LANGUAGES = (("source", "target"),)
 _LABEL, _TAGS, _IMAGES = (("text", "label"),), (("text", "tags"),), (("image", "label"),)
+_CAPTIONS = (("image", "text"),)
 _LABELLED = {"train": 10_000, "val": 1_000, "test": 1_000}
 _FIVE_ASIDES = 5  # sentences about other things around each review of the long version
 
@@ -202,6 +212,14 @@ BUILTIN: dict[str, Builtin] = {
             False,
             _shapes,
             {"train": 4_000, "val": 500, "test": 500},
+        ),
+        Builtin(
+            "scenes",
+            "images of coloured shapes, with captions and where each is",
+            _CAPTIONS,
+            True,
+            _scenes,
+            {"train": 10_000, "val": 500, "test": 1_000},
         ),
     )
 }

@@ -16,7 +16,7 @@ from typing import Protocol, Unpack, runtime_checkable
 from regard.data.held_out import USUAL, HeldOut
 from regard.data.labelled.detect import sides_of
 from regard.data.labelled.wanted import Kind, columns_of, is_for_labels, is_labelled, rows_of
-from regard.data.labelled.warnings import LabelSurvey, label_note, label_warnings
+from regard.data.labelled.warnings import LabelSurvey, caption_warnings, label_note, label_warnings
 from regard.data.names import by_split
 from regard.data.plan import Plan
 from regard.data.report import Finding, Report, error, warning
@@ -65,7 +65,7 @@ def check(
         if not kind and source is None and target is None and (sides := sides_of(data)):
             kind = Kind(reads=sides[0], wants=sides[1])
         labelled = is_for_labels(kind)
-        ends = (kind.get("reads", "text"), kind["wants"]) if labelled else (source or "?", target or "?")
+        ends = (kind.get("reads", "text"), kind.get("wants", "text")) if labelled else (source or "?", target or "?")
         try:
             if labelled:
                 columns = columns_of(kind, source, target)
@@ -101,6 +101,8 @@ def _check_plan(plan: Plan, tokenizers: tuple[Coder, Coder] | None) -> Report:
 
 def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple[str, ...]]:
     """What is the matter with the content, and the notes about it."""
+    if (plan.source, plan.target) == ("image", "text"):
+        return list(caption_warnings(surveys)), plan.notes
     labels = {split: survey for split, survey in surveys.items() if isinstance(survey, LabelSurvey)}
     if not labels:
         return list(warnings(Languages(plan.source, plan.target), surveys)), plan.notes
@@ -109,11 +111,11 @@ def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple
 
 def _survey(plan: Plan) -> dict[str, Survey]:
     surveys: dict[str, Survey] = {}
-    labelled = is_labelled(plan.source, plan.target)
+    labels = is_labelled(plan.source, plan.target) and plan.target != "text"
     for row in plan.rows():
         survey = surveys.get(row.split)
         if survey is None:
-            survey = LabelSurvey(row.split, plan.target) if labelled else Survey(row.split)
+            survey = LabelSurvey(row.split, plan.target) if labels else Survey(row.split)
             surveys[row.split] = survey
         survey.see(row)
     return {split: surveys[split] for split in sorted(surveys, key=by_split)}

@@ -30,12 +30,13 @@ from regard.errors import MissingData
 class Corpus:
     """The splits of a corpus as memory-mapped tables with the columns `source`, `target` and perhaps `links`.
 
-    `links` holds gold word links, one text a pair: `0-1` is sure, `0?1` possible (see `example.read_gold`).
+    `links` holds gold word links, one text a pair: `0-1` is sure, `0?1` possible (see `pair.read_gold`). Of images
+    it holds where the words of a caption are (see `places`).
     """
 
     name: str
     source: str  # the language read; or text, image
-    target: str  # the language written; or label, tags
+    target: str  # the language written; or label, tags, text
     splits: Mapping[str, Dataset]  # train, val, then the tests by name
     notes: tuple[str, ...] = ()  # what was decided while opening it
     cut: Cut = field(default_factory=dict)  # splits that were cut off from train
@@ -57,7 +58,7 @@ class Corpus:
         """Open a built-in corpus, a downloaded one, a folder or a file.
 
         With `wants="label"` or `"tags"`, and `reads="image"` where it is, the data is labelled: `source` holds texts
-        or paths of images, `target` labels or tags.
+        or paths of images, `target` labels, tags or (of `reads="image"` alone) captions.
 
         Args:
             data: a name that `regard data list` shows, or a path.
@@ -71,7 +72,7 @@ class Corpus:
         """
         kept = cache or cache_folder()
         if is_for_labels(kind):
-            sides = {"source": kind.get("reads", "text"), "target": kind["wants"]}
+            sides = {"source": kind.get("reads", "text"), "target": kind.get("wants", "text")}
             columns = columns_of(kind, source, target)
             plan = plan_for_labels(data, **sides, columns=columns, size=size, seed=seed, cache=kept, held_out=held_out)
         else:

@@ -16,7 +16,7 @@ from regard.evaluate.calibration import count_ece
 from regard.evaluate.counts import Count, Counted, Reference, count_bleu, count_chrf, count_exact
 from regard.evaluate.labels import count_accuracy, count_macro_f1, count_tags
 
-Needs = Literal["answers", "probabilities", "nll", "links"]
+Needs = Literal["answers", "probabilities", "nll", "links", "places"]
 CountSure: TypeAlias = Callable[[Sequence[str], Sequence[Reference], Sequence[float]], Counted]
 
 
@@ -26,8 +26,8 @@ class Metric:
 
     name: in settings, logs and scores.json.  label: as people write it.  higher: whether more is better.
     needs: answers and their references, the probabilities of the answers too, the log-likelihood of the right answers,
-    or gold links.  form: how a value is printed.  count: what it counts of answers and references, where it is made of
-    them; count_sure: the same of answers, references and the answers' probabilities.
+    gold links, or where in an image words are.  form: how a value is printed.  count: what it counts of answers and
+    references, where it is made of them; count_sure: the same of answers, references and the answers' probabilities.
     """
 
     name: str
@@ -60,6 +60,7 @@ METRICS: dict[str, Metric] = {
         Metric("nll", "nll", False, "nll", "{:.3f}"),
         Metric("perplexity", "perplexity", False, "nll", "{:.2f}"),
         Metric("aer", "AER", False, "links", "{:.1%}"),
+        Metric("pointing", "pointing accuracy", True, "places", "{:.1f} %"),
         Metric("loss", "loss", False, "nll", "{:.3f}"),
     )
 }
