@@ -1,4 +1,4 @@
-"""Small trained models that classify texts and images and tag words, for the tests that ask them something."""
+"""Small trained models that classify, tag and caption, for the tests that ask them something."""
 
 import pytest
 
@@ -46,6 +46,29 @@ score = "additive"
 part = "label"
 queries = 2
 """
+CAPTIONS = """
+[about]
+title = "Captions"
+[task]
+verb = "caption"
+source = { part = "image", size = [20, 28] }
+target = { part = "text", pieces = "words" }
+[embed]
+part = "pixels"
+[encode]
+part = "grid"
+hidden = 7
+layers = 2
+[attend]
+part = "heads"
+heads = 2
+width = 6
+[predict]
+part = "xu"
+hidden = 11
+embed = { part = "tokens", width = 5 }
+"""
+RECIPES = {"needle": 'extends = "classify"\n', "tagged": TAGGER, "shapes": IMAGES, "scenes": CAPTIONS}
 SMALL = ("train.tensorboard=false", "train.tokens=256")
 NARROW = ("embed.width=7", "encode.hidden=6")
 
@@ -53,7 +76,7 @@ NARROW = ("embed.width=7", "encode.hidden=6")
 def trained(folder, kind):
     """A run of a few updates; its corpora are drawn into the folder."""
     recipe = folder / f"{kind}.toml"
-    recipe.write_text({"needle": 'extends = "classify"\n', "tagged": TAGGER, "shapes": IMAGES}[kind])
+    recipe.write_text(RECIPES[kind])
     settings = [*SMALL, *(NARROW if kind == "needle" else ())]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REGARD_CACHE", str(folder / "cache"))
