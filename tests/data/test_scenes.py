@@ -46,9 +46,9 @@ def test_a_caption_by_hand():
     assert text == "a red square left of a blue circle above a white cross"
     assert links == [(), ()]
     assert places == (
-        Place(2, (0.25, 0, 0.5, 0.25)),
-        Place(7, (0.75, 0, 1, 0.25)),
-        Place(11, (0, 0.5, 0.25, 0.75)),
+        Place(2, (0.25, 0.0, 0.5, 0.25)),
+        Place(7, (0.75, 0.0, 1.0, 0.25)),
+        Place(11, (0.0, 0.5, 0.25, 0.75)),
     )
     assert [text.split()[place.word] for place in places] == ["square", "circle", "cross"]
     assert write_places(places) == "0.25,0,0.5,0.25-2 0.75,0,1,0.25-7 0,0.5,0.25,0.75-11"
@@ -121,5 +121,5 @@ def test_wrong_places_are_told(links, told):
 
 
 def test_a_point_in_a_box():
-    place = Place(0, (0.25, 0.5, 0.5, 1))
+    place = Place(0, (0.25, 0.5, 0.5, 1.0))
     assert place.holds(0.3, 0.7) and not place.holds(0.7, 0.3) and not place.holds(0.2, 0.7)

@@ -106,7 +106,7 @@ def test_the_coverage_is_a_term_of_the_loss_in_training_alone(coverage, training
     assert len(extra.told) == bool(coverage and training)
     memory = built.read(pairs.source)
     wanted = coverage * uncovered(taught.looked[0], pairs.target.mask[:, 1:], memory.mask).mean() if training else 0.0
-    assert float(extra(torch.zeros(3))) == pytest.approx(float(wanted))
+    assert extra(torch.zeros(3)).item() == pytest.approx(float(torch.as_tensor(wanted).detach()))
     if extra.told:
         extra(torch.zeros(3)).backward()
         assert built.predict.attend.score.vector.grad.abs().sum() > 0

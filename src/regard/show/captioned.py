@@ -104,7 +104,7 @@ def plot_captioned(captioned: Captioned) -> Any:
         ax.set_title(cut(word, LONGEST), fontsize=8, parse_math=False, fontfamily=families([word]))
     heading = " ".join(captioned.heading())
     style: dict[str, Any] = {"fontsize": 10, "color": VERDICTS[captioned.is_right], "fontfamily": families([heading])}
-    figure.suptitle(wrap(heading, width, 10), parse_math=False, **style)
+    figure.suptitle(wrap(heading, width, 10.0), parse_math=False, **style)
     return figure
 
 
