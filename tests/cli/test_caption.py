@@ -11,6 +11,8 @@ from answering import trained
 from regard.cli import app
 from regard.errors import MissingData, UsageError
 
+SHORT = ("--max-length", 11)
+
 
 def call(*words, text=None):
     return CliRunner().invoke(app, [str(word) for word in words], input=text)
@@ -44,18 +46,18 @@ def rows(done):
 
 def test_images_a_folder_and_standard_input_are_the_same(home, images):
     paths = [images / f"{number}.png" for number in range(3)]
-    given = call("caption", home / "scenes", *paths)
+    given = call("caption", home / "scenes", *paths, *SHORT)
     assert given.exit_code == 0 and [path for path, _ in rows(given)] == [str(path) for path in paths]
     assert all(text for _, text in rows(given))
-    assert call("caption", home / "scenes", images).stdout == given.stdout
-    piped = call("caption", home / "scenes", text="".join(f"{path}\n" for path in paths))
+    assert call("caption", home / "scenes", images, *SHORT).stdout == given.stdout
+    piped = call("caption", home / "scenes", *SHORT, text="".join(f"{path}\n" for path in paths))
     assert piped.stdout == given.stdout
 
 
 def test_several_captions_and_drawn_ones(home, images):
-    several = rows(call("caption", home / "scenes", images / "0.png", "--nbest", 3, "--beam", 3))
+    several = rows(call("caption", home / "scenes", images / "0.png", "--nbest", 3, "--beam", 3, *SHORT))
     assert len(several) == 3 and len({text for _, text in several}) == 3
-    drawn = ["caption", home / "scenes", images / "0.png", "--sample", "--seed", 3, "--nbest", 2]
+    drawn = ["caption", home / "scenes", images / "0.png", "--sample", "--seed", 3, "--nbest", 2, *SHORT]
     assert call(*drawn).stdout == call(*drawn).stdout and len(rows(call(*drawn))) == 2
     short = rows(call("caption", home / "scenes", images / "0.png", "--max-length", 2))
     assert len(short[0][1].split()) <= 2
@@ -64,7 +66,7 @@ def test_several_captions_and_drawn_ones(home, images):
 
 
 def test_everything_as_json(home, images):
-    done = call("caption", home / "scenes", images, "--format", "jsonl")
+    done = call("caption", home / "scenes", images, "--format", "jsonl", *SHORT)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each["image"] for each in found] == [str(images / f"{number}.png") for number in range(3)]
     first = found[0]
@@ -77,10 +79,13 @@ def test_attention_is_saved_for_each_image(home, images, tmp_path):
     (tmp_path / "more").mkdir()
     shutil.copy(images / "0.png", tmp_path / "more" / "0.png")
     out = tmp_path / "seen"
-    done = call("caption", home / "scenes", images / "0.png", tmp_path / "more" / "0.png", "--save-attention", out)
+    done = call(
+        "caption", home / "scenes", images / "0.png", tmp_path / "more" / "0.png", "--save-attention", out, *SHORT
+    )
     assert done.exit_code == 0
     assert sorted(path.name for path in out.iterdir()) == ["0-2.npz", "0-2.png", "0.npz", "0.png"]
-    kept = np.load(out / "0.npz")
+    with np.load(out / "0.npz") as file:
+        kept = dict(file)
     assert kept["grid"].shape == (len(kept["words"]), 5, 7)
     assert kept["layer_1"].shape == (2, len(kept["words"]) + 1, 35)
     assert " ".join(kept["words"]) == rows(done)[0][1]
@@ -88,7 +93,7 @@ def test_attention_is_saved_for_each_image(home, images, tmp_path):
 
 def test_a_broken_image_is_named_and_the_others_are_captioned(home, images):
     (images / "1.png").write_bytes((images / "1.png").read_bytes()[:40])
-    done = call("caption", home / "scenes", images, images / "nowhere.png")
+    done = call("caption", home / "scenes", images, images / "nowhere.png", *SHORT)
     assert done.exit_code == 1
     assert [path for path, _ in rows(done)] == [str(images / "0.png"), str(images / "2.png")]
     assert "1.png: the image cannot be read" in done.stderr and "nowhere.png" in done.stderr
@@ -124,10 +129,12 @@ def test_show_draws_what_each_word_looked_at(home, images, tmp_path):
 
 
 def test_evaluate_shows_a_page_of_a_split(home, tmp_path):
-    done = call("evaluate", home / "scenes", "--data", "scenes", "--beam", 1, "--by-length", "--json")
+    data = tmp_path / "data"
+    call("data", "make", "scenes", "--size", 7, "--gold", "--out", data)
+    done = call("evaluate", home / "scenes", "--data", data, "--beam", 1, "--by-length", "--json")
     report = json.loads(done.stdout)
     assert [each["name"] for each in report["scores"]][-1] == "pointing accuracy" and "lengths" not in report
-    page = call("show", home / "scenes", "--data", "scenes", "--out", tmp_path / "page.html")
+    page = call("show", home / "scenes", "--data", data, "--out", tmp_path / "page.html")
     assert page.exit_code == 0, page.exception
     assert "pointing accuracy" in (tmp_path / "page.html").read_text(encoding="utf-8")
 

@@ -151,6 +151,6 @@ def _keep(found: Caption, folder: Path, name: str) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     found.save(folder / f"{name}.png")
-    layers = {f"layer_{number}": each.numpy() for number, each in enumerate(found.attention, 1)}
-    grid = {} if found.word_grid is None else {"grid": found.word_grid}
-    np.savez_compressed(folder / f"{name}.npz", words=np.array(found.words, dtype=str), **grid, **layers)
+    kept: dict[str, Any] = {f"layer_{number}": each.numpy() for number, each in enumerate(found.attention, 1)}
+    kept |= {} if found.word_grid is None else {"grid": found.word_grid}
+    np.savez_compressed(folder / f"{name}.npz", words=np.array(found.words, dtype=str), **kept)

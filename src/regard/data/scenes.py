@@ -83,7 +83,7 @@ def draw(split: str, seed: int, number: int) -> tuple[Image, list[Thing]]:
     things = []
     for cell in sorted(random.choice(cells * cells, count, replace=False).tolist()):
         colour, shape = str(random.choice(list(COLOURS))), str(random.choice(LABELS))
-        things.append(Thing(colour, shape, *divmod(cell, cells), cells))
+        things.append(Thing(colour, shape, cell // cells, cell % cells, cells))
         _paint(image, things[-1], random)
     return image.clip(0, 255).astype(np.uint8), things
 

@@ -17,7 +17,7 @@ from regard.data.places import Place
 from regard.evaluate.counts import Counted, equal_counts, percent, signed
 
 
-def count_pointing(looked: Sequence[Float[np.ndarray, "W i j"]], places: Sequence[Sequence[Place]]) -> Counted:
+def count_pointing(looked: Sequence[Float[np.ndarray, "_ _ _"]], places: Sequence[Sequence[Place]]) -> Counted:
     """Of each image: the words that look at what they name, and the words whose place is known."""
     equal_counts(images=len(looked), places=len(places))
     rows = []

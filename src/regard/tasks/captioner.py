@@ -164,10 +164,18 @@ class Captioner(Writer):
     def told(self, cell: Any, item: Any, written: Pieces, found: Hypothesis) -> Caption:
         """What was written for an image."""
         words, owners = words_of_pieces(self.target.tokenizer, written)
-        cells = self._cells(item) if found.weights else None
-        scores = found.score, found.likelihood
-        seen = (tuple(found.weights), cells, tuple(owners), self.source)
-        return Caption(written.text, *scores, written.pieces, tuple(words[:-1]), cell, *seen)
+        return Caption(
+            written.text,
+            found.score,
+            found.likelihood,
+            written.pieces,
+            tuple(words[:-1]),
+            cell,
+            tuple(found.weights),
+            self._cells(item) if found.weights else None,
+            tuple(owners),
+            self.source,
+        )
 
     def count_pointing(self, images: Any, captions: Sequence[str], places: Sequence[str]) -> Counted | None:
         """How often the words of right captions look at what they name, given its places; None if nobody looks."""

@@ -101,8 +101,8 @@ def evaluate(
         )
     corpus = data if isinstance(data, Corpus) else _opened(used, data, asked)
     rows = corpus.split(asked.split)
-    measure = _written if isinstance(used, Translator | Writer) else _answered
-    report, answers = measure(used, rows, asked)
+    writes = isinstance(used, Translator | Writer)
+    report, answers = _written(used, rows, asked) if writes else _answered(used, rows, asked)
     sides = f"{corpus.source} to {corpus.target}, {len(rows):,} {corpus.source}s"
     if isinstance(used, Translator):
         sides = f"{corpus.source}-{corpus.target}, {len(rows):,} pairs"
@@ -154,7 +154,7 @@ def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
     return report, Answers(outputs)
 
 
-def _answered(model: TaskModel, rows: Dataset, asked: EvaluateOptions) -> Measured:
+def _answered(model: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
     """The metrics of the task; the first of them by length. Targets are never encoded: some may be unknown."""
     sources, references = list(rows["source"]), list(rows["target"])
     watch = Stopwatch()
