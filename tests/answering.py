@@ -1,4 +1,4 @@
-"""Small trained models that classify texts and images, tag words and write, for the tests that ask them something."""
+"""Small trained models that classify, tag, caption and write, for the tests that ask them something."""
 
 import pytest
 
@@ -46,6 +46,36 @@ score = "additive"
 part = "label"
 queries = 2
 """
+CAPTIONS = """
+[about]
+title = "Captions"
+[task]
+verb = "caption"
+source = { part = "image", size = [20, 28] }
+target = { part = "text", pieces = "words" }
+[embed]
+part = "pixels"
+[encode]
+part = "grid"
+hidden = 7
+layers = 2
+[attend]
+part = "heads"
+heads = 2
+width = 6
+[predict]
+part = "xu"
+hidden = 11
+embed = { part = "tokens", width = 5 }
+"""
+RECIPES = {
+    "needle": 'extends = "classify"\n',
+    "tagged": TAGGER,
+    "shapes": IMAGES,
+    "scenes": CAPTIONS,
+    "agreement": 'extends = "gpt2"\n',
+    "repeats": 'extends = "lstm-lm"\n',
+}
 SMALL = ("train.tensorboard=false", "train.tokens=256")
 NARROW = {
     "needle": ("embed.width=7", "encode.hidden=6"),
@@ -55,13 +85,7 @@ NARROW = {
     ),
     "repeats": ("predict.hidden=7", "predict.embed.width=5", "predict.layers=1", "task.examples.length=17"),
 }
-RECIPES = {
-    "needle": 'extends = "classify"\n',
-    "tagged": TAGGER,
-    "shapes": IMAGES,
-    "agreement": 'extends = "gpt2"\n',
-    "repeats": 'extends = "lstm-lm"\n',
-}
+ROWS = {"scenes": 53}  # beams take longer than labels
 
 
 def trained(folder, kind):
@@ -71,5 +95,5 @@ def trained(folder, kind):
     settings = [*SMALL, *NARROW.get(kind, ())]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REGARD_CACHE", str(folder / "cache"))
-        regard.train(recipe, data=kind, out=folder / kind, size=101, steps=3, settings=settings)
+        regard.train(recipe, data=kind, out=folder / kind, size=ROWS.get(kind, 101), steps=3, settings=settings)
     return folder / kind

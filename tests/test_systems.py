@@ -23,6 +23,7 @@ DATA = {
     ("text", "tags"): "tagged",
     ("image", "label"): "shapes",
     ("nothing", "text"): "agreement",
+    ("image", "text"): "scenes",
 }
 SETTINGS = ("train.schedule=constant", "train.tensorboard=false", "train.precision=fp32", "train.validate_steps=2")
 ROWS = 41
@@ -36,7 +37,7 @@ def small_job(name, folder, steps, resume=False):
     path = folder / "small.toml"
     path.write_text(write(Recipe(recipe.about, smaller(recipe.model, SIZES), recipe.train, recipe.task)))
     sides = tuple(recipe.task.settings[side].name for side in ("source", "target"))
-    tokens = 4096 if sides[0] == "image" else 257
+    tokens = {"label": 4096, "text": 4 * 64 * 64}[sides[1]] if sides[0] == "image" else 257
     blocks = recipe.task.settings["examples"].name == "blocks"
     settings = (*SETTINGS, f"train.tokens={tokens}", *(("task.examples.length=13",) if blocks else ()))
     return TrainJob(path, DATA[sides], folder / "run", steps=steps, size=ROWS, settings=settings, resume=resume)
@@ -82,15 +83,16 @@ def test_a_system_trains_answers_is_measured_saved_loaded_and_resumed(name, tmp_
     assert [row["number"] for row in log(tmp_path, "end")] == [2, 3]
 
 
-def test_every_shape_of_recurrent_networks_has_a_system_but_one():
-    """From an image to a text there is no goal yet."""
-    assert {"one-to-one", "many-to-one", "many-to-many-aligned", "many-to-many"} <= {*NAMED}
+def test_every_shape_of_recurrent_networks_has_a_system():
+    shapes = {"one-to-one", "one-to-many", "many-to-one", "many-to-many-aligned", "many-to-many"}
+    assert shapes <= {*NAMED}
     sides = {name: tuple(resolve(name).task.settings[side].name for side in ("source", "target")) for name in NAMED}
     assert sides["one-to-one"] == ("image", "label")
+    assert sides["one-to-many"] == ("image", "text")
     assert sides["many-to-one"] == ("text", "label")
     assert sides["many-to-many-aligned"] == ("text", "tags")
     assert sides["many-to-many"] == ("text", "text")
-    assert all(resolve(name).model.settings["attend"] is None for name in ("one-to-one", "many-to-one", "many-to-many"))
+    assert all(resolve(name).model.settings["attend"] is None for name in shapes)
 
 
 def test_the_arms_of_classification_differ_in_how_states_become_one_vector():

@@ -148,6 +148,7 @@ class Goal(Protocol):
     predicts: ClassVar[str]  # the method that the part in [predict] must have, as in "teach"
     metrics: ClassVar[tuple[str, ...]]  # what it is measured by where the recipe does not say
     opens: ClassVar[str]  # the class that its models are used as, "module:name"; none for one that answers and no more
+    opens_by: ClassVar[Mapping[str, str]]  # the same by what is read, where that makes a difference
     columns: tuple[str, ...]  # of the corpus that it wants beside source and target
 
     def specs(self) -> tuple[Spec, Spec]:
@@ -182,6 +183,7 @@ class BaseGoal:
     """What most goals do alike."""
 
     opens: ClassVar[str] = ""
+    opens_by: ClassVar[Mapping[str, str]] = {}
     columns: tuple[str, ...] = ()
 
     def __init__(self, source: Side, target: Side) -> None:

@@ -23,7 +23,7 @@ def direction(request) -> tuple[str, str, str]:
 
 def test_the_names_that_were_promised():
     pairs = {"dates", "phrasebook", "copy", "reverse", "sort", "lookup"}
-    assert set(BUILTIN) == pairs | {"needle", "reviews", "reviews-long", "tagged", "shapes"}
+    assert set(BUILTIN) == pairs | {"needle", "reviews", "reviews-long", "tagged", "shapes", "scenes"}
 
 
 def test_every_corpus_gives_what_was_asked_for(direction):
@@ -36,7 +36,7 @@ def test_every_corpus_gives_what_was_asked_for(direction):
 
 def test_gold_is_there_when_promised_and_within_the_lines(direction):
     for pair in draw(*direction, "train", 60):
-        assert bool(pair.sure) == BUILTIN[direction[0]].has_gold
+        assert bool(pair.gold()) == BUILTIN[direction[0]].has_gold
         source, target = len(pair.source.split()), len(pair.target.split())
         assert all(0 <= s < source and 0 <= t < target for s, t in pair.sure + pair.possible)
 

@@ -43,7 +43,7 @@ def test_an_image_is_what_its_label_says():
     """The box around the shape is filled by a known share: all of it, pi/4, a half, or 5/9 (a cross)."""
     share = {"square": 1, "circle": np.pi / 4, "triangle": 1 / 2, "cross": 5 / 9}
     for label, expected in share.items():
-        inside = shapes._inside(label, np.array([15.5, 15.5]), 12.0)
+        inside = shapes.inside(label, np.array([15.5, 15.5]), 12.0)
         rows, columns = np.flatnonzero(inside.any(1)), np.flatnonzero(inside.any(0))
         box = (rows[-1] - rows[0] + 1) * (columns[-1] - columns[0] + 1)
         assert abs(inside.sum() / box - expected) < 0.06, label

@@ -11,7 +11,7 @@ from regard.embed.tokens import Tokens
 from regard.errors import ShapeError
 from regard.registry import maker
 from regard.types import Grid
-from small import words
+from small import pictures, words
 
 
 def test_sinusoids_by_hand():
@@ -87,3 +87,15 @@ def test_pixels_are_shifted_and_padding_is_zero():
     mask[0, 1] = False
     out = Pixels(1, mean=0.5, deviation=0.25)(Grid(torch.full((1, 1, 2, 3), 0.75), mask))
     assert torch.equal(out.data[0, 0], torch.tensor([[1.0] * 3, [0.0] * 3]))
+
+
+def test_two_channels_say_where_a_pixel_is():
+    """Counted from the upper left corner, whatever is around the image; padding says nothing."""
+    embed = Pixels(3, coordinates=4)
+    source = pictures([(5, 7), (3, 2)])
+    found = embed(source).data
+    assert embed.width == 5 and found.shape == (2, 5, 5, 7)
+    assert torch.equal(found[:, :3], Pixels(3)(source).data)
+    assert found[0, 3:, 2, 6].tolist() == [2 / 4 - 1, 6 / 4 - 1]
+    assert torch.equal(found[1, 3:, :3, :2], found[0, 3:, :3, :2])
+    assert not found[1, :, 3:].any() and not found[1, :, :, 2:].any()

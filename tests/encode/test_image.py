@@ -51,3 +51,16 @@ def test_a_picture_is_a_grid_of_numbers_and_a_mask():
     assert GridEncoder.sees_images
     one = Grid(torch.rand(1, 3, 1, 1), torch.ones(1, 1, 1, dtype=torch.bool))
     assert GridEncoder(3, hidden=5, layers=3)(one).grid == (1, 1)
+
+
+def test_further_layers_keep_the_grid():
+    encoder = GridEncoder(3, hidden=5, layers=2, further=2).eval()
+    source = pictures([(13, 17), (11, 7)])
+    memory, plain = encoder(source), GridEncoder(3, hidden=5, layers=2)(source)
+    assert memory.grid == plain.grid == (4, 5) and torch.equal(memory.mask, plain.mask)
+    assert [layer.stride for layer in encoder.layers] == [2, 2, 1, 1]
+    cells, mask = source.data, source.mask
+    for layer in encoder.layers:
+        mask = mask[:, :: layer.stride, :: layer.stride]
+        cells = layer(cells, mask)
+    assert torch.equal(memory.keys.view(2, 4, 5, 5), cells.movedim(1, -1))

@@ -16,6 +16,7 @@ import typer
 
 from regard.cli import (
     align,
+    caption,
     classify,
     compare,
     data,
@@ -52,6 +53,7 @@ app.command("recipe")(recipe.recipe)
 app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
+app.command("caption")(caption.caption)
 app.command("classify")(classify.classify)
 app.command("tag")(classify.tag)
 app.command("generate")(generate.generate)

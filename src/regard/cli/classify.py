@@ -51,7 +51,7 @@ def classify(
     """
     from regard.errors import UsageError
 
-    found = _opened(model, "classify")
+    found = opened(model, "classify")
     if attention and form == "text" and found.reads != "text":
         raise UsageError("the cells of an image do not go into a line of text.", hint="Add --format jsonl.")
 
@@ -66,7 +66,7 @@ def tag(model: ModelFolder, file: File = None, form: TagForm = "text") -> None:
 
     Example: echo "they plan a walk ." | regard tag runs/tagger --format conll
     """
-    found = _opened(model, "tag")
+    found = opened(model, "tag")
 
     def lines(answer: Tagging) -> list[str]:
         if form == "jsonl":
@@ -79,7 +79,7 @@ def tag(model: ModelFolder, file: File = None, form: TagForm = "text") -> None:
     _filter(found, file, lines, record=form == "jsonl")
 
 
-def _opened(folder: Path, verb: str) -> Any:
+def opened(folder: Path, verb: str) -> Any:
     """The model, if this verb is its own; one of another task is told which verb is."""
     from regard.errors import UsageError
     from regard.tasks.objects import open_model, verb_of

@@ -101,7 +101,8 @@ def _pairs(corpus: Corpus, split: str) -> Pairs:
     from regard.evaluate import read_links
 
     rows = corpus.split(split)
-    gold = read_links(list(rows["links"])) if "links" in rows.column_names else None
+    linked = "links" in rows.column_names and corpus.source != "image"  # of images they are places
+    gold = read_links(list(rows["links"])) if linked else None
     return Pairs(list(rows["source"]), list(rows["target"]), gold)
 
 

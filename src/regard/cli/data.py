@@ -103,11 +103,11 @@ def check(
         str | None,
         typer.Option(
             metavar="TASK",
-            help="translate, classify, tag or generate; where it is not given, the data tells, if it can.",
+            help="translate, classify, tag, caption or generate; where it is not given, the data tells, if it can.",
         ),
     ] = None,
     text: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of texts or images.")] = None,
-    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of labels or tags.")] = None,
+    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of labels, tags or captions.")] = None,
     batches: Annotated[
         bool, typer.Option("--batches", help="Also cut it into pieces and batches, as a training would.")
     ] = False,

@@ -47,9 +47,10 @@ def evaluate(
 ) -> None:
     """Let a model answer a split, and score it by the metrics of its task.
 
-    Of a translator: BLEU, chrF, exact match, alignment error where gold links are. Of a classifier: accuracy, macro F1,
-    calibration, which classes are taken for which. Of a tagger: accuracy, tag by tag. The languages are those that the
-    model was trained for; --from and --to may be left out, or name the columns of a table of texts and labels.
+    Of a translator: BLEU, chrF, exact match, alignment error where gold links are. Of a captioner: the same, and how
+    often nouns look at what they name. Of a classifier: accuracy, macro F1, calibration, which classes are taken for
+    which. Of a tagger: accuracy, tag by tag. The languages are those that the model was trained for; --from
+    and --to may be left out, or name the columns of a table of texts and labels.
 
     Example: regard evaluate runs/de-en --data multi30k --from de --to en --by-length
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.classify import File, Form, ModelFolder, _cell, _opened
+from regard.cli.classify import File, Form, ModelFolder, _cell
 from regard.cli.lines import read_lines
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def generate(
         seed=seed,
         draws=draws,
     )
-    found = _opened(model, "generate")
+    found = opened(model, "generate")
     if prompts is None and form == "text" and draws == 1:
         _stream(found, prompt, options)
         return
@@ -96,7 +96,7 @@ def score(
 
     Example: regard score runs/book sentences.txt --words
     """
-    found = _opened(model, "generate")
+    found = opened(model, "generate")
     for group in read_lines(file):
         for answer in found.score(group):
             _print(_score_json(answer) if form == "jsonl" else _score_line(answer, words))

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 Corpus = Annotated[
     str | None,
-    typer.Option(help="Of a classifier or tagger: a corpus, for a page of it.", autocompletion=complete.corpora),
+    typer.Option(
+        help="Of a classifier, tagger or captioner: a corpus, for a page of it.", autocompletion=complete.corpora
+    ),
 ]
 Right = Annotated[
-    str | None, typer.Option(metavar="LABEL", help="Of a classifier or tagger: the right label, or tags.")
+    str | None,
+    typer.Option(metavar="LABEL", help="Of a classifier, tagger or captioner: the right label, tags or caption."),
 ]
 
 
@@ -53,21 +56,21 @@ def show(
     """Answer a sentence and show what the model looked at, and how far to believe it.
 
     Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back
-    at. Of a classifier or a tagger: the words that it looked at (an image: where), and with
-    --data a page of a test set with a right answer, a wrong one, confusions and calibration.
+    at. Of a captioner: where in the image, for each word. Of a classifier or a tagger: the words that it looked at (an
+    image: where). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration.
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
     from regard.errors import UsageError
-    from regard.tasks.objects import goal_of, source_of
+    from regard.tasks.objects import goal_of, reads_of
 
-    if goal_of(model) != "write":
+    if goal_of(model) != "write" or reads_of(model) not in ("text", "nothing"):
         writers = {"target": target, "view": view != "matrix", "kind": kind, "layer": layer, "head": head}
         _answered(model, sentence, right, data, split, out, {**writers, "pieces": pieces, "compare": compare})
         return
     if right is not None or data is not None:
-        raise UsageError(f"{'--right' if right else '--data'} is for models that classify or tag.")
-    if source_of(model) == "nothing" and target is not None:
+        raise UsageError(f"{'--right' if right else '--data'} is for models that classify, tag or caption.")
+    if reads_of(model) == "nothing" and target is not None:
         raise UsageError("--target is for models that translate; this one was made to generate.", hint="Leave it out.")
     drawn = (view, kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
     _translated(model, (sentence, target), out, drawn, compare)
@@ -82,7 +85,7 @@ def _answered(
     out: Path | None,
     writers: dict[str, Any],
 ) -> None:
-    """A model that classifies or tags: a page of a split, or what it is given."""
+    """A model of another task than translating: a page of a split, or what it is given."""
     from regard.cli.show_answers import check_asked, show_inputs, show_split
     from regard.tasks.objects import open_model
 

@@ -1,4 +1,4 @@
-"""What `regard show` does for models that classify or tag: answers in the terminal or a file; a page of a test set."""
+"""What `regard show` does for models of other tasks than translating: answers, or a page of a test set."""
 
 from __future__ import annotations
 

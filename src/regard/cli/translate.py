@@ -99,7 +99,7 @@ def translate(
     if engine != RAY and (workers or address):
         raise UsageError("--workers and --address are for a cluster.", hint="Add --engine ray, or leave them out.")
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-    sampling = _sampling(sample, nbest, drawing, beam)
+    sampling = sampling_of(sample, nbest, drawing, beam)
     options = Options(max(beam or BEAM, nbest), nbest, max_length=max_length, alpha=alpha, sampling=sampling)
     job = TranslateJob(model, options, alignments, form, None if engine == RAY else engine, threads, (), continuous)
     out, said = sys.stdout.buffer, set[str]()
@@ -118,7 +118,7 @@ def _say(notes: Iterable[str], said: set[str]) -> None:
         said.add(note)
 
 
-def _sampling(wanted: bool, draws: int, given: dict[str, Any], beam: int | None) -> Sampling | None:
+def sampling_of(wanted: bool, draws: int, given: dict[str, Any], beam: int | None) -> Sampling | None:
     """What is drawn from, if outputs are drawn at all; options that would then count for nothing are refused."""
     from regard.errors import UsageError
     from regard.search import Sampling

@@ -100,4 +100,9 @@ def draw_seen(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Pl
     return Section("What each arm answered and looked at", seen_html(shown), STYLE)
 
 
-DRAWINGS: dict[str, Drawing] = {"translate": draw_translations, "classify": draw_seen, "tag": draw_seen}
+DRAWINGS: dict[str, Drawing] = {
+    "translate": draw_translations,
+    "classify": draw_seen,
+    "tag": draw_seen,
+    "caption": draw_seen,
+}

@@ -6,6 +6,7 @@
     needle, reviews, reviews-long   texts with a label          text-label
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
+    scenes       images of several shapes with a caption        image-text
     agreement, repeats   plain text with something to remember  nothing-text
 
 Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
@@ -164,6 +165,14 @@ def _repeats(
     return repeats.generate(split=split, size=size, seed=seed)
 
 
+def _scenes(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Pair]:
+    from regard.data import scenes
+
+    return scenes.generate(split=split, size=size, seed=seed, folder=folder)
+
+
 def swap(pair: Pair) -> Pair:
     """The same pair the other way round, links included."""
     sure = tuple(sorted((target, source) for source, target in pair.sure))
@@ -184,6 +193,7 @@ def _distinct(pairs: Iterator[Pair]) -> Iterator[Pair]:
 _TOY_LANGUAGES = (("source", "target"),)
 _LABEL, _TAGS, _IMAGES = (("text", "label"),), (("text", "tags"),), (("image", "label"),)
 _PLAIN = (("nothing", "text"),)
+_CAPTIONS = (("image", "text"),)
 _LABELLED = {"train": 10_000, "val": 1_000, "test": 1_000}
 _FIVE_ASIDES = 5  # sentences about other things around each review of the long version
 
@@ -223,5 +233,13 @@ BUILTIN: dict[str, Builtin] = {
         ),
         Builtin("agreement", "verbs that agree with a subject far before them", _PLAIN, False, _agreement),
         Builtin("repeats", "ten words, and the same words again", _PLAIN, False, _repeats),
+        Builtin(
+            "scenes",
+            "images of coloured shapes, with captions and where each is",
+            _CAPTIONS,
+            True,
+            _scenes,
+            {"train": 10_000, "val": 500, "test": 1_000},
+        ),
     )
 }

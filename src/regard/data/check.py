@@ -16,7 +16,7 @@ from typing import Protocol, Unpack, runtime_checkable
 from regard.data.held_out import USUAL, HeldOut
 from regard.data.labelled.detect import sides_of
 from regard.data.labelled.wanted import Kind, is_for_labels, is_labelled, rows_of
-from regard.data.labelled.warnings import LabelSurvey, label_note, label_warnings
+from regard.data.labelled.warnings import LabelSurvey, caption_warnings, label_note, label_warnings
 from regard.data.names import by_split
 from regard.data.plain.wanted import is_plain
 from regard.data.plain.warnings import TextSurvey, text_note, text_warnings
@@ -67,7 +67,7 @@ def check(
         if not kind and source is None and target is None and (sides := sides_of(data)):
             kind = Kind(reads=sides[0], wants=sides[1])
         named = is_plain(kind.get("reads", "text"), kind.get("wants", "text")) or is_for_labels(kind)
-        ends = (kind.get("reads", "text"), kind["wants"]) if named else (source or "?", target or "?")
+        ends = (kind.get("reads", "text"), kind.get("wants", "text")) if named else (source or "?", target or "?")
         try:
             plan = plan_of_kind(data, kind, source, target, cache=cache, held_out=held_out)
         except DataError as fault:  # nothing to stream: the report has one error
@@ -100,6 +100,8 @@ def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple
     texts = {split: survey for split, survey in surveys.items() if isinstance(survey, TextSurvey)}
     if texts:
         return list(text_warnings(texts)), (*plan.notes, text_note(texts))
+    if (plan.source, plan.target) == ("image", "text"):
+        return list(caption_warnings(surveys)), plan.notes
     labels = {split: survey for split, survey in surveys.items() if isinstance(survey, LabelSurvey)}
     if not labels:
         return list(warnings(Languages(plan.source, plan.target), surveys)), plan.notes
@@ -120,7 +122,8 @@ def _new_survey(plan: Plan, split: str) -> Survey:
     """What gathers the numbers that the checks of such a corpus need."""
     if is_plain(plan.source, plan.target):
         return TextSurvey(split)
-    return LabelSurvey(split, plan.target) if is_labelled(plan.source, plan.target) else Survey(split)
+    labels = is_labelled(plan.source, plan.target) and plan.target != "text"
+    return LabelSurvey(split, plan.target) if labels else Survey(split)
 
 
 def _lacking(plan: Plan, surveys: Mapping[str, Survey]) -> Iterator[Finding]:

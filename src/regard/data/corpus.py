@@ -31,7 +31,8 @@ from regard.errors import MissingData
 class Corpus:
     """The splits of a corpus as memory-mapped tables with the columns `source`, `target` and perhaps `links`.
 
-    `links` holds gold word links, one text a pair: `0-1` is sure, `0?1` possible (see `example.read_gold`).
+    `links` holds gold word links, one text a pair: `0-1` is sure, `0?1` possible (see `pair.read_gold`). Of images
+    it holds where the words of a caption are (see `places`).
     """
 
     name: str
@@ -58,7 +59,8 @@ class Corpus:
         """Open a built-in corpus, a downloaded one, a folder or a file.
 
         With `wants="label"` or `"tags"`, and `reads="image"` where it is, the data is labelled: `source` holds texts
-        or paths of images, `target` labels or tags. With `reads="nothing"`, it is plain text, in `target`.
+        or paths of images, `target` labels, tags or (of `reads="image"` alone) captions. With `reads="nothing"`, it is
+        plain text, in `target`.
 
         Args:
             data: a name that `regard data list` shows, or a path.

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from regard.data.files import digest_file
 from regard.data.held_out import Cut, shares_of
+from regard.data.places import wrong_places
 from regard.data.report import Finding
 from regard.data.rows import BadLines, Reader, Row, wrong_links
 from regard.data.splits import digest
@@ -54,10 +55,12 @@ class Plan:
         return sum(reader.count_of(split) for reader in self.readers)
 
     def _check_links(self, reader: Reader) -> Iterator[Row]:
-        bad = BadLines(reader.paths[-1], "wrong-links", "gold links such as 0-1 (sure) or 0?1 (possible)")
+        placed = self.source == "image"
+        expected = "the places of words, as boxes" if placed else "gold links such as 0-1 (sure) or 0?1 (possible)"
+        bad, fault = BadLines(reader.paths[-1], "wrong-links", expected), wrong_places if placed else wrong_links
         self._links.append(bad)
         for row in reader.rows():
-            if wrong := wrong_links(row):
+            if wrong := fault(row):
                 bad.add(row.line, wrong)
             yield row
 

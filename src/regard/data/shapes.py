@@ -6,26 +6,20 @@ Each image is decided by seed, split and number, and lies as a PNG file in the c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from hashlib import blake2b
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
-from regard.data.files import cache_folder
+from regard.data.drawn import Image, image_folder, save_image
 from regard.data.pair import Pair
 from regard.data.splits import SPLITS, check_split
-from regard.errors import DataError
 
 LABELS = ("circle", "cross", "square", "triangle")
 SIZE = 32  # pixels of a side
 _SMALLEST, _LARGEST = 6.0, 12.0  # half the width of a shape
 _NOISE = 18.0  # standard deviation of a channel's noise, of 255
 _CONTRAST = 90.0  # how far the colour of a shape is from its ground, at least (of 441)
-
-Image = npt.NDArray[np.uint8]
 
 
 def generate(*, split: str, size: int, seed: int = 0, folder: Path | None = None) -> Iterator[Pair]:
@@ -36,20 +30,11 @@ def generate(*, split: str, size: int, seed: int = 0, folder: Path | None = None
 
 def _example(split: str, seed: int, number: int, folder: Path | None) -> Pair:
     image, label = draw(split, seed, number)
-    path = image_folder(folder) / f"seed-{seed}" / split / label / f"{number:06}.png"
+    home = image_folder("shapes", folder, __file__)
+    path = home / f"seed-{seed}" / split / label / f"{number:06}.png"
     if not path.is_file():
-        _save(image, path)
+        save_image(image, path)
     return Pair(str(path), label)
-
-
-def image_folder(folder: Path | None = None) -> Path:
-    """Where the images lie. The name changes whenever the code that draws them does."""
-    return (folder or cache_folder()).resolve() / "images" / f"shapes-{_version()}"
-
-
-@cache
-def _version() -> str:
-    return blake2b(Path(__file__).read_bytes(), digest_size=4).hexdigest()
 
 
 def draw(split: str, seed: int, number: int) -> tuple[Image, str]:
@@ -59,7 +44,7 @@ def draw(split: str, seed: int, number: int) -> tuple[Image, str]:
     half = random.uniform(_SMALLEST, _LARGEST)
     centre = random.uniform(half, SIZE - 1 - half, 2)
     ground, colour = _colours(random)
-    image = np.where(_inside(label, centre, half)[..., None], colour, ground)
+    image = np.where(inside(label, centre, half)[..., None], colour, ground)
     return (image + random.normal(0, _NOISE, image.shape)).clip(0, 255).astype(np.uint8), label
 
 
@@ -71,9 +56,9 @@ def _colours(random: np.random.Generator) -> tuple[npt.NDArray[np.float64], npt.
             return ground, colour
 
 
-def _inside(label: str, centre: npt.NDArray[np.float64], half: float) -> npt.NDArray[np.bool_]:
-    """Which pixels belong to the shape."""
-    rows, columns = np.mgrid[0:SIZE, 0:SIZE]
+def inside(label: str, centre: npt.NDArray[np.float64], half: float, size: int = SIZE) -> npt.NDArray[np.bool_]:
+    """Which pixels of an image of `size` x `size` belong to the shape."""
+    rows, columns = np.mgrid[0:size, 0:size]
     down, right = rows - centre[0], columns - centre[1]
     if label == "circle":
         return np.asarray(down**2 + right**2 <= half**2)
@@ -83,17 +68,3 @@ def _inside(label: str, centre: npt.NDArray[np.float64], half: float) -> npt.NDA
     if label == "triangle":  # its tip is above
         return np.asarray(box & (2 * abs(right) <= down + half))
     return np.asarray(box & (np.minimum(abs(down), abs(right)) <= half / 3))
-
-
-def _save(image: Image, path: Path) -> None:
-    """Write a file to a temporary name and rename it: two processes may draw the same one."""
-    from PIL import Image as Pillow
-
-    scratch = path.with_name(f".{path.stem}-{uuid4().hex[:8]}.png")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Pillow.fromarray(image).save(scratch, "PNG")
-        scratch.replace(path)
-    except OSError as failure:
-        hint = "Set REGARD_CACHE to a folder you may write to."
-        raise DataError(f"{path}: cannot be written: {failure.strerror}.", hint=hint) from None

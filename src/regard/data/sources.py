@@ -63,7 +63,7 @@ def plan_for_labels(
     Args:
         data: a built-in name, a folder or a file.
         source: what is read, `text` or `image`. An image is the path of its file.
-        target: what is wanted for it, `label` or `tags` (one for each word, parted by spaces).
+        target: what is wanted for it, `label`, `tags` (one for each word, parted by spaces) or, of an image, `text`.
         columns: which columns of a table hold them, where their names do not say so.
         size: how many training rows a built-in corpus shall draw.
         seed: which ones.

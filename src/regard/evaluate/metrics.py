@@ -17,7 +17,7 @@ from regard.evaluate.counts import Count, Counted, Reference, count_bleu, count_
 from regard.evaluate.labels import count_accuracy, count_macro_f1, count_tags
 from regard.evaluate.likelihood import Likelihood, count_bits, count_perplexity, count_piece_perplexity
 
-Needs = Literal["answers", "probabilities", "nll", "links"]
+Needs = Literal["answers", "probabilities", "nll", "links", "places"]
 CountSure: TypeAlias = Callable[[Sequence[str], Sequence[Reference], Sequence[float]], Counted]
 CountLikely: TypeAlias = Callable[[Sequence[Likelihood]], Counted]
 
@@ -28,9 +28,9 @@ class Metric:
 
     name: in settings, logs and scores.json.  label: as people write it.  higher: whether more is better.
     needs: answers and their references, the probabilities of the answers too, the log-likelihood of the right answers,
-    or gold links.  form: how a value is printed.  count: what it counts of answers and references, where it is made of
-    them; count_sure: the same of answers, references and the answers' probabilities; count_likely: of how likely the
-    right answers are.
+    gold links, or where in an image words are.  form: how a value is printed.  count: what it counts of answers and
+    references, where it is made of them; count_sure: the same of answers, references and the answers' probabilities;
+    count_likely: of how likely the right answers are.
     """
 
     name: str
@@ -66,6 +66,7 @@ METRICS: dict[str, Metric] = {
         Metric("piece_perplexity", "piece perplexity", False, "nll", "{:.2f}", count_likely=count_piece_perplexity),
         Metric("bits_per_byte", "bits per byte", False, "nll", "{:.3f}", count_likely=count_bits),
         Metric("aer", "AER", False, "links", "{:.1%}"),
+        Metric("pointing", "pointing accuracy", True, "places", "{:.1f} %"),
         Metric("loss", "loss", False, "nll", "{:.3f}"),
     )
 }

@@ -1,6 +1,20 @@
 """Predict: a memory to an output. Decoders have start, step and teach; a label is one call, and so are tags."""
 
-from regard.predict import bahdanau, bridge, cell, google, label, lstmn, luong, plain, tag, transformer, tutorial, words
+from regard.predict import (
+    bahdanau,
+    bridge,
+    cell,
+    google,
+    label,
+    lstmn,
+    luong,
+    plain,
+    tag,
+    transformer,
+    tutorial,
+    words,
+    xu,
+)
 
 __all__ = [
     "bahdanau",
@@ -15,4 +29,5 @@ __all__ = [
     "transformer",
     "tutorial",
     "words",
+    "xu",
 ]

@@ -7,7 +7,7 @@ from torch import nn
 
 from regard.errors import ShapeError
 from regard.registry import part
-from regard.types import Memory, Recurrent, Widths
+from regard.types import Memory, Recurrent, Whole, Widths
 
 
 @part("bridge", "project")
@@ -23,6 +23,31 @@ class Project(nn.Module):
         """The first state of every layer; what an LSTM keeps starts at zero."""
         shown = [torch.tanh(layer(memory.summary)) for layer in self.hidden]
         return tuple(Recurrent(state, torch.zeros_like(state) if self.cells else None) for state in shown)
+
+
+@part("bridge", "networks")
+class Networks(nn.Module):
+    """tanh(W summary) for what each layer shows and, by another network, for what an LSTM keeps (Xu 2015, 3.1.2).
+
+    Settings:
+        hidden: the width of a layer with tanh in each network before its last; 0 for none.
+    """
+
+    def __init__(self, memory: Widths, widths: tuple[int, ...], cells: bool, *, hidden: Whole = 0) -> None:
+        super().__init__()
+        self.hidden = nn.ModuleList(_network(memory.summary, width, hidden) for width in widths)
+        self.cell = nn.ModuleList(_network(memory.summary, width, hidden) for width in widths) if cells else None
+
+    def forward(self, memory: Memory) -> tuple[Recurrent, ...]:
+        """The first state of every layer."""
+        shown = [network(memory.summary) for network in self.hidden]
+        kept = [None] * len(shown) if self.cell is None else [network(memory.summary) for network in self.cell]
+        return tuple(map(Recurrent, shown, kept))
+
+
+def _network(inputs: int, outputs: int, hidden: int) -> nn.Sequential:
+    below = [nn.Linear(inputs, hidden), nn.Tanh()] if hidden else []
+    return nn.Sequential(*below, nn.Linear(hidden or inputs, outputs), nn.Tanh())
 
 
 @part("bridge", "copy")

@@ -41,10 +41,11 @@ class Reproduce:
         data: a built-in corpus.
         minutes: of the whole command on two cores, drawing data and measuring included.
         claim: what the paper says, in words.
-        measure: a metric that answers are measured by, or "aer" for the error of word links.
+        measure: a metric that answers are measured by, "aer" for the error of word links, or "pointing" for how often
+            the words of a caption look at what they name.
         at_least: what the measure must reach; with `against`, what it must be more than that of the other arm.
         at_most: likewise, from above.
-        on: "all" test examples, or the "long" ones, whose source is among the longest third.
+        on: "all" test examples, or the "long" ones, whose source (of images: caption) is among the longest third.
         against: an arm to train beside it, as `regard compare` writes arms: "label: recipe key=value ...".
         settings: changes of every arm.
         changes: changes of the system's own arm.

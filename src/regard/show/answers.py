@@ -1,6 +1,7 @@
 """The door to pictures of answers: as text, as a page, as a figure, by the name of the file.
 
-An answer is a classified text, a classified image or a tagged text, and knows no more of pictures than what it holds.
+An answer is a classified text or image, a tagged text or a captioned image, and knows no more of pictures than what it
+holds.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TypeAlias, TypeVar
 
 from regard.errors import UsageError
 from regard.show.canvas import ENDINGS, check_name, write_figure
+from regard.show.captioned import Captioned, captioned_html, captioned_text, plot_captioned
 from regard.show.page import frame_html
 from regard.show.pictured import STYLE as PICTURED_STYLE
 from regard.show.pictured import Pictured, picture_html, picture_text, plot_pictured
@@ -27,9 +29,9 @@ from regard.show.terminal import WIDTH
 
 FILES = (".html", *ENDINGS, ".txt")
 STYLE = SHADED_STYLE + TAGGED_STYLE + PICTURED_STYLE + shades_css()
-Drawable: TypeAlias = Shaded | Pictured | TaggedText
-Some = TypeVar("Some", Shaded, Pictured, TaggedText)
-IMAGE = 12  # lines of a page that an image takes
+Drawable: TypeAlias = Shaded | Pictured | TaggedText | Captioned
+Some = TypeVar("Some", Shaded, Pictured, TaggedText, Captioned)
+IMAGE, STRIP = 12, 8  # lines of a page that an image takes, and a row of small ones
 
 
 def save_answers(answers: Sequence[Drawable], path: str | Path, title: str = "") -> Path:
@@ -78,7 +80,8 @@ def answer_html(answer: Drawable, level: int = 2) -> str:
     if isinstance(answer, TaggedText):
         return tagged_html(answer, level)
     notes = [f'<p class="note">{escape(told)}</p>' for told in answer.remarks()]
-    parts = [*heading_html(answer, level), picture_html(answer), *notes]
+    drawn = captioned_html(answer) if isinstance(answer, Captioned) else picture_html(answer)
+    parts = [*heading_html(answer, level), drawn, *notes]
     return "\n".join(['<section class="figure">', *filter(None, parts), "</section>"])
 
 
@@ -103,10 +106,14 @@ def _draw(answers: Sequence[Drawable], path: Path, title: str) -> Path:
         )
     if isinstance(answers[0], TaggedText):
         return write_figure(plot_tagged(answers[0], title), path)
+    if isinstance(answers[0], Captioned):  # its caption is the title
+        return write_figure(plot_captioned(answers[0]), path, note=" ".join(answers[0].remarks()))
     return write_figure(plot_pictured(answers[0]), path, title)  # type: ignore[arg-type]
 
 
 def _text(answer: Drawable, width: int, colour: bool) -> str:
+    if isinstance(answer, Captioned):
+        return captioned_text(answer, width)
     if isinstance(answer, Shaded):
         return shaded_text(answer, width, colour=colour)
     return tagged_text(answer, width, colour=colour) if isinstance(answer, TaggedText) else picture_text(answer)
@@ -123,5 +130,7 @@ def _height(answer: Drawable) -> float:
     """About how many lines an answer takes in a notebook."""
     if isinstance(answer, Pictured):
         return float(IMAGE + len(answer.likeliest()))
+    if isinstance(answer, Captioned):
+        return float(4 + STRIP * (1 + len(answer.maps()) // 6))
     words = len(answer.words) / 10
     return words * 2 + 4 if isinstance(answer, TaggedText) else 7 + max(1, len(answer.weights)) * (2 + words)

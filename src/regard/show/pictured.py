@@ -25,6 +25,7 @@ SIDE = 2.2  # inches of an image
 MOST = 7  # queries that are drawn
 LONGEST = 40
 VEIL = 0.75  # how dark it is where nobody looked: what was looked at stays as it is
+VERDICTS = {True: "#00704F", False: "#B4500B", None: "black"}  # colours of right, wrong and unknown
 STYLE = ".pictured { max-width: 100%; border-radius: 8px; background: white; }\n"
 
 
@@ -46,12 +47,8 @@ class Pictured(Answered):
 
     def smooth(self, query: int) -> Float[np.ndarray, "h w"]:
         """The weights of a query over the pixels, from 0 to 1: the strongest cell is 1."""
-        from PIL import Image
-
-        weights = np.zeros((1, 1)) if self.weights is None else self.weights[query]
-        cells = Image.fromarray((weights / max(float(weights.max()), 1e-9)).astype(np.float32))
         height, width = self.image.shape[:2]
-        return np.asarray(cells.resize((width, height), Image.Resampling.BILINEAR)).clip(0, 1)
+        return smooth_weights(np.zeros((1, 1)) if self.weights is None else self.weights[query], height, width)
 
     def remarks(self) -> list[str]:
         """What is to be said below the image."""
@@ -61,12 +58,35 @@ class Pictured(Answered):
         return [f"What was looked at is bright: weights over {rows} x {columns} cells, the strongest in full light."]
 
 
+def smooth_weights(weights: Float[np.ndarray, "i j"], height: int, width: int) -> Float[np.ndarray, "h w"]:
+    """The weights of cells over the pixels, from 0 to 1: the strongest cell is 1."""
+    from PIL import Image
+
+    cells = Image.fromarray((weights / max(float(weights.max()), 1e-9)).astype(np.float32))
+    return np.asarray(cells.resize((width, height), Image.Resampling.BILINEAR)).clip(0, 1)
+
+
+def draw_image(ax: Any, image: UInt8[np.ndarray, "h w C"], light: Float[np.ndarray, "h w"] | None = None) -> None:
+    """An image; with `light`, dark where there is none."""
+    ax.imshow(image.squeeze(), cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+    ax.set_axis_off()
+    if light is not None:
+        veil = np.zeros((*light.shape, 4))
+        veil[..., 3] = VEIL * (1 - light)
+        ax.imshow(veil, interpolation="nearest")
+
+
+def shaded_cells(weights: Float[np.ndarray, "i j"]) -> list[str]:
+    """Cells as lines of blocks that are the darker the more they were looked at."""
+    shades = weights / max(float(weights.max()), 1e-9) * (len(SHADES) - 1)
+    return ["".join(2 * SHADES[round(float(each))] for each in row) for row in shades]
+
+
 def picture_text(pictured: Pictured) -> str:
     """The answer, and the cells as blocks that are the darker the more they were looked at."""
     parts = [" ".join(pictured.heading())]
     for weights in [] if pictured.weights is None else pictured.weights[:MOST]:
-        shades = weights / max(float(weights.max()), 1e-9) * (len(SHADES) - 1)
-        parts.append("\n".join("".join(2 * SHADES[round(float(each))] for each in row) for row in shades))
+        parts.append("\n".join(shaded_cells(weights)))
     return "\n\n".join(parts) + ("\n\nDarker is more weight." if pictured.weights is not None else "")
 
 
@@ -75,27 +95,26 @@ def plot_pictured(pictured: Pictured) -> Any:
     queries = [] if pictured.weights is None else range(min(MOST, len(pictured.weights)))
     figure = new_figure(SIDE * (1 + len(queries)) + 0.3, SIDE + 0.7)
     axes = figure.subplots(1, 1 + len(queries), squeeze=False)[0]
-    for ax in axes:
-        ax.imshow(pictured.image.squeeze(), cmap="gray", vmin=0, vmax=255, interpolation="nearest")
-        ax.set_axis_off()
+    draw_image(axes[0], pictured.image)
     axes[0].set_title("what was read", fontsize=8, color="0.35")
     for query in queries:
-        light = pictured.smooth(query)
-        veil = np.zeros((*light.shape, 4))
-        veil[..., 3] = VEIL * (1 - light)
-        axes[1 + query].imshow(veil, interpolation="nearest")
+        draw_image(axes[1 + query], pictured.image, pictured.smooth(query))
         name = f"what query {query + 1} looked at" if len(queries) > 1 else "what was looked at"
         axes[1 + query].set_title(name, fontsize=8, color="0.35")
     heading = [cut(each, LONGEST) for each in pictured.heading()]
-    colour = {True: "#00704F", False: "#B4500B", None: "black"}[pictured.is_right]
+    colour = VERDICTS[pictured.is_right]
     figure.suptitle(" ".join(heading), fontsize=10, color=colour, parse_math=False, fontfamily=families(heading))
     return figure
 
 
 def picture_html(pictured: Pictured) -> str:
     """The figure, as an image inside a page."""
+    return figure_html(plot_pictured(pictured), " ".join(pictured.heading()))
+
+
+def figure_html(figure: Any, told: str) -> str:
+    """A figure, as an image inside a page; `told` is for those who do not see it."""
     drawn = io.BytesIO()
-    plot_pictured(pictured).savefig(drawn, format="png", dpi=DOTS, metadata=UNDATED[".png"])
-    told = escape(" ".join(pictured.heading()))
+    figure.savefig(drawn, format="png", dpi=DOTS, metadata=UNDATED[".png"])
     data = base64.b64encode(drawn.getvalue()).decode("ascii")
-    return f'<img class="pictured" alt="{told}" src="data:image/png;base64,{data}">'
+    return f'<img class="pictured" alt="{escape(told)}" src="data:image/png;base64,{data}">'

@@ -2,6 +2,8 @@
 
 goals           how an answer is made, judged and drawn
 classifier      a classifier as a person uses it
+writer          a model that writes text for whatever it reads
+captioner       a captioner as a person uses it
 tagger          a tagger as a person uses it
 seen            what was looked at to find a label
 using           what these objects have in common

@@ -72,7 +72,7 @@ class Classification:
         told: dict[str, Any] = {"answer": self.label, "probability": self.probability, "right": right}
         told |= {"classes": tuple(self.probabilities), "probabilities": tuple(self.probabilities.values())}
         if not isinstance(self.side, Text):
-            return Pictured(_pixels(self.side, self.source), self.grid, **told)
+            return Pictured(pixels_of(self.side, self.source), self.grid, **told)
         tokenizer = self.side.tokenizer
         words, owners = words_of_pieces(tokenizer, tokenizer.encode(self.source))
         weights = over_words(self.looked.queries(), owners, len(words))
@@ -197,7 +197,7 @@ def shaded_line(seen: Shaded, shades: str = " ░▒▓█") -> str:
     return " ".join(f"{block}{word}" for block, word in zip(blocks, words, strict=True))
 
 
-def _pixels(side: Side | None, cell: Any) -> np.ndarray:
+def pixels_of(side: Side | None, cell: Any) -> np.ndarray:
     """An image as the model read it: height, width, channels."""
     pixels = getattr(side, "pixels", None)
     if pixels is None:

@@ -22,6 +22,7 @@ from regard.evaluate import (
     AlignmentScore,
     Gold,
     Report,
+    Score,
     Stopwatch,
     aer,
     check_gold,
@@ -36,9 +37,11 @@ from regard.evaluate import by_length as buckets
 from regard.evaluate import chrf as score_chrf
 from regard.evaluate.metrics import likely
 from regard.search import Options
+from regard.tasks.captioner import Captioner
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.objects import open_model
 from regard.tasks.using import TaskModel
+from regard.tasks.writer import Writer
 from regard.translate.translator import Translation, Translator
 
 
@@ -100,15 +103,16 @@ def evaluate(
         )
     corpus = data if isinstance(data, Corpus) else _opened(used, data, asked)
     rows = corpus.split(asked.split)
+    writes = isinstance(used, Translator | Writer)
     if isinstance(used, LanguageModel):
         report, answers = _scored(used, rows)
-        sides = f"{len(rows):,} lines"
-    elif isinstance(used, Translator):
-        report, answers = _written(used, rows, asked)
-        sides = f"{corpus.source}-{corpus.target}, {len(rows):,} pairs"
     else:
-        report, answers = _answered(used, rows, asked)
-        sides = f"{corpus.source} to {corpus.target}, {len(rows):,} {corpus.source}s"
+        report, answers = _written(used, rows, asked) if writes else _answered(used, rows, asked)
+    sides = f"{corpus.source} to {corpus.target}, {len(rows):,} {corpus.source}s"
+    if isinstance(used, LanguageModel):
+        sides = f"{len(rows):,} lines"
+    if isinstance(used, Translator):
+        sides = f"{corpus.source}-{corpus.target}, {len(rows):,} pairs"
     what = f"{named}: {corpus.name} {asked.split}, {sides}"
     return replace(report, title=", ".join(filter(None, (what, report.title)))), answers
 
@@ -128,30 +132,36 @@ def _opened(model: Translator | TaskModel, data: str | Path, asked: EvaluateOpti
     return Corpus.open(data, source=source, target=target, held_out=cut, **kind)
 
 
-def _written(translator: Translator, rows: Dataset, asked: EvaluateOptions) -> Measured:
-    """BLEU and its like of what was written, and the alignment error where gold links are known."""
+def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
+    """BLEU and its like of what was written; how words align, or point, where gold links or places are known."""
     sources, references = list(rows["source"]), list(rows["target"])
-    known = _gold(rows, asked.gold)
+    translator = writer if isinstance(writer, Translator) else None
+    known = _gold(rows, asked.gold, translator)
     metric = partial(count_bleu, tokenize=asked.tokenize)
     watch = Stopwatch()
     with watch:
         options = Options(beam=asked.beam, alpha=asked.alpha)
-        found = [best[0] for best in translator.search(sources, options, record=False)]
+        found = [best[0] for best in writer.search(sources, options, record=False)]
     watch.add(len(found), sum(len(each.pieces) for each in found))
     outputs = [each.text for each in found]
     counted = metric(outputs, references)
     report = Report(
-        title=f"beam {asked.beam}, alpha {translator.alpha if asked.alpha is None else asked.alpha:g}",
-        scores=(counted.score(), score_chrf(outputs, references), exact_match(outputs, references)),
+        title=f"beam {asked.beam}, alpha {writer.alpha if asked.alpha is None else asked.alpha:g}",
+        scores=(
+            counted.score(),
+            score_chrf(outputs, references),
+            exact_match(outputs, references),
+            *_pointed(writer, rows),
+        ),
         words=words_for_word(counted),
-        lengths=tuple(buckets(sources, outputs, references, metric=metric)) if asked.by_length else (),
-        alignment=_aligned(translator, sources, references, known) if known else None,
+        lengths=tuple(buckets(sources, outputs, references, metric=metric)) if asked.by_length and translator else (),
+        alignment=_aligned(translator, sources, references, known) if known and translator else None,
         speed=watch.throughput(),
     )
     return report, Answers(outputs)
 
 
-def _answered(model: TaskModel, rows: Dataset, asked: EvaluateOptions) -> Measured:
+def _answered(model: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
     """The metrics of the task; the first of them by length. Targets are never encoded: some may be unknown."""
     sources, references = list(rows["source"]), list(rows["target"])
     watch = Stopwatch()
@@ -190,8 +200,20 @@ def _scored(model: LanguageModel, rows: Dataset) -> Measured:
     return report, Answers([f"{-each.nll:.4f}" for each in found])
 
 
-def _gold(rows: Dataset, gold: str | Path | None) -> Gold | None:
+def _pointed(writer: Any, rows: Dataset) -> list[Score]:
+    """How often the words of the right captions look at what they name, where its places are known."""
+    if not isinstance(writer, Captioner) or "links" not in rows.column_names:
+        return []
+    counted = writer.count_pointing(list(rows["source"]), list(rows["target"]), list(rows["links"]))
+    return [] if counted is None else [counted.score()]
+
+
+def _gold(rows: Dataset, gold: str | Path | None, translator: Translator | None) -> Gold | None:
     """The gold links of the pairs, where any are known; those of a file must be of these pairs."""
+    if translator is None:
+        if gold is not None:
+            raise UsageError("gold links are between the words of two texts; this model reads no text.")
+        return None
     if gold is not None:
         known = read_gold_file(Path(gold))
         check_gold(known, list(rows["source"]), list(rows["target"]), str(gold))

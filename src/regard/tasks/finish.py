@@ -1,4 +1,4 @@
-"""What a writer's folder gets at the end of a training: where alignments are read, and how much length counts."""
+"""What a writer's folder gets at the end of a training: how much length counts, and where alignments are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from regard.data.corpus import Corpus
 from regard.errors import RegardError
 from regard.evaluate import read_links
 from regard.learn.guide import head_counts
-from regard.tasks.lengths import Lengths, choose_alpha
+from regard.tasks.lengths import Lengths, Searches, choose_alpha
+from regard.tasks.objects import open_model
 from regard.tasks.setup import Say
 from regard.tasks.validate import held_out
 from regard.translate.translator import LENGTHS_FILE, Translator
@@ -22,8 +23,8 @@ from regard.translate.translator import LENGTHS_FILE, Translator
 
 def finish_writing(folder: Path, corpus: Corpus, say: Say) -> dict[str, str]:
     """The files that name the heads that align and the length penalty, chosen on held-out pairs."""
-    best, files = Translator.load(folder), {}
-    aligner = _chosen_heads(best, corpus, say)
+    best, files = open_model(folder), {}
+    aligner = _chosen_heads(best, corpus, say) if isinstance(best, Translator) else None
     if (lengths := _chosen_lengths(best, corpus, say)) is not None:
         files[LENGTHS_FILE] = json.dumps(lengths.to_json(), indent=2) + "\n"
     if aligner is not None:
@@ -31,7 +32,7 @@ def finish_writing(folder: Path, corpus: Corpus, say: Say) -> dict[str, str]:
     return files
 
 
-def _chosen_lengths(best: Translator, corpus: Corpus, say: Say) -> Lengths | None:
+def _chosen_lengths(best: Searches, corpus: Corpus, say: Say) -> Lengths | None:
     """How much the length of outputs counts, chosen on held-out pairs."""
     if "val" not in corpus.splits:
         return None

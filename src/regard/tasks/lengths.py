@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,10 +18,17 @@ from regard.evaluate import count_bleu
 from regard.search import Options
 from regard.search.hypothesis import penalty_of
 from regard.search.options import ALPHA
-from regard.translate.translator import Translation, Translator
 
 TRIED = tuple(round(0.2 * step, 1) for step in range(11))  # 0 to 2
 FEWEST = 50  # pairs: by fewer nothing is decided
+
+
+@runtime_checkable
+class Searches(Protocol):
+    """A model that writes: a `Translator`, a `Captioner` ..."""
+
+    def search(self, given: Sequence[Any], options: Options, /, *, record: bool) -> list[list[Any]]:
+        """The best outputs of each source, best first, each with its `text`, `likelihood` and `pieces`."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ class Lengths:
         return told if self.alpha == ALPHA else f"{told}, {self.usual:.1f} with {ALPHA:g}"
 
 
-def choose_alpha(model: Translator, sources: Sequence[str], references: Sequence[str]) -> Lengths | None:
+def choose_alpha(model: Searches, sources: Sequence[Any], references: Sequence[str]) -> Lengths | None:
     """The alpha that suits a model on given pairs; of equals the one nearest to the usual. None for too few pairs."""
     if len(sources) < FEWEST:
         return None
@@ -62,7 +70,7 @@ def choose_alpha(model: Translator, sources: Sequence[str], references: Sequence
     return Lengths(best, scores[best], scores[ALPHA], len(sources))
 
 
-def best_by(alpha: float, outputs: Sequence[Translation]) -> int:
+def best_by(alpha: float, outputs: Sequence[Any]) -> int:
     """The place of the output that is ranked first with this alpha."""
     scores = [each.likelihood / penalty_of(len(each.pieces) + 1, alpha) for each in outputs]
     return max(range(len(outputs)), key=scores.__getitem__)

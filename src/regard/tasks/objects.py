@@ -12,20 +12,25 @@ from regard.engine import AUTO, aloud, silent
 from regard.engine.home import model_home
 from regard.errors import UsageError
 
-# What a model that writes is opened as, by what it reads; a Translator where that is text.
-WRITERS = {"nothing": "regard.tasks.language_model:LanguageModel"}
-
 
 def goal_of(folder: str | Path) -> str:
     """The goal that a model folder's recipe names, read from its text alone; an old or exported one writes."""
-    goal = _task(folder).get("goal", "write")
-    return str(goal.get("part", "write") if isinstance(goal, dict) else goal)
+    return _part(folder, "goal", "write")
 
 
-def source_of(folder: str | Path) -> str:
-    """What the recipe of a model folder reads, from its text alone; an old or exported one reads text."""
-    source = _task(folder).get("source", "text")
-    return str(source.get("part", "text") if isinstance(source, dict) else source)
+def reads_of(folder: str | Path) -> str:
+    """What the model of a folder reads, likewise; an old or exported one reads text."""
+    return _part(folder, "source", "text")
+
+
+def translates(folder: str | Path) -> bool:
+    """Does the model of a folder read text and write text?"""
+    return (goal_of(folder), reads_of(folder)) == ("write", "text")
+
+
+def _part(folder: str | Path, name: str, usual: str) -> str:
+    found = _task(folder).get(name, usual)
+    return str(found.get("part", usual) if isinstance(found, dict) else found)
 
 
 def _task(folder: str | Path) -> dict[str, Any]:
@@ -39,10 +44,10 @@ def _task(folder: str | Path) -> dict[str, Any]:
 def load(folder: str | Path, engine: str | None = AUTO, threads: int | None = None) -> Any:
     """The model of a model folder, the best one of a run folder, or an exported one, ready for use.
 
-    It comes as the object of its task: a `Translator`, a `Classifier`, a `Tagger` ... The folder says which engine runs
-    it (`regard export` writes folders for others than PyTorch). With "auto" a translator is run by CTranslate2 where
-    that is installed and converts it exactly, which standard error is told, and by PyTorch for all else; any other
-    `engine` is insisted on. `threads` is how many may compute, else all.
+    It comes as the object of its task: a `Translator`, a `Captioner`, a `Classifier` ... The folder says which engine
+    runs it (`regard export` writes folders for others than PyTorch). With "auto" a translator is run by CTranslate2
+    where that is installed and converts it exactly, which standard error is told, and by PyTorch for all else; any
+    other `engine` is insisted on. `threads` is how many may compute, else all.
     """
     return open_model(folder, engine, threads, aloud)
 
@@ -55,23 +60,11 @@ def verb_of(folder: str | Path) -> str:
 def open_model(
     folder: str | Path, engine: str | None = None, threads: int | None = None, say: Callable[[str], None] = silent
 ) -> Any:
-    """The object that a model is used as: a Translator, a Classifier, a Tagger ..."""
-    goal = goal_of(folder)
-    if goal == "write" and (source := source_of(folder)) in WRITERS:
-        module, _, name = WRITERS[source].partition(":")
-        return _opened(folder, module, name, engine, threads)
-    if goal == "write":
+    """The object that a model is used as: a Translator, a Captioner, a Classifier ..."""
+    if translates(folder):
         from regard.translate.translator import Translator
 
         return Translator.load(folder, engine, threads, say)
-    from regard.registry import find  # here, for it is not quick
-
-    module, _, name = find("goal", goal).opens.partition(":")  # type: ignore[attr-defined]
-    return _opened(folder, module, name, engine, threads)
-
-
-def _opened(folder: str | Path, module: str, name: str, engine: str | None, threads: int | None) -> Any:
-    """The object of this name, which PyTorch alone runs; without a name, one that answers and no more."""
     if engine not in (None, AUTO, "torch"):
         raise UsageError(
             f"{folder}: only models that read text and write text run in {engine}; this one was made to "
@@ -82,6 +75,10 @@ def _opened(folder: str | Path, module: str, name: str, engine: str | None, thre
         import torch
 
         torch.set_num_threads(threads)
+    from regard.registry import find  # here, for it is not quick
+
+    goal: Any = find("goal", goal_of(folder))
+    module, _, name = goal.opens_by.get(reads_of(folder), goal.opens).partition(":")
     if not module:
         from regard.tasks.using import Answerer
 

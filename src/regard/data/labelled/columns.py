@@ -22,10 +22,12 @@ _SOURCES = {
 _TARGETS = {
     "label": "label class category polarity sentiment topic intent emotion rating stars target output y",
     "tags": "tags ner_tags pos_tags labels tag ner pos upos label target",
+    "text": "text caption captions description sentence title comment target output label",
 }
 # These say too little by themselves.
 _VAGUE = frozenset(("target", "output", "y", "label", "labels", "pos", "tag", "source", "input"))
 _SPLITS = frozenset(("split", "set", "partition"))
+_CAPTIONED = frozenset(("file_name", "filename", "image", "image_path", "img")), frozenset(("text", "caption"))
 _ENOUGH = 20  # rows from which on a column of labels must repeat itself
 
 
@@ -42,6 +44,8 @@ def targets_of(wanted: Wanted) -> list[str]:
 def names_tell(names: Sequence[str]) -> tuple[str, str] | None:
     """The two sides that the names of columns speak of plainly (`text` and `label`), or nothing."""
     plain = {name.strip().lower() for name in names}
+    if all(plain & known for known in _CAPTIONED) and not plain & set(_TARGETS["label"].split()):
+        return "image", "text"
     for wanted in (Wanted("image", "label"), Wanted("text", "tags"), Wanted("text", "label")):
         targets = set(targets_of(wanted)) - (_VAGUE - {"label"} if wanted.target == "label" else _VAGUE)
         sources = set(sources_of(wanted)) - _VAGUE

@@ -19,7 +19,7 @@ from regard.data.plain.find import is_plain_file
 from regard.data.plain.wanted import NOTHING, is_plain
 from regard.errors import UsageError
 
-TASKS = ("translate", "classify", "tag", "generate")
+TASKS = ("translate", "classify", "tag", "caption", "generate")
 _PLAIN = (NOTHING, "text")
 _LABELS = {"image": Wanted("image", "label"), "text": Wanted("text", "label")}
 
@@ -39,15 +39,15 @@ def sides_of(data: str | Path) -> tuple[str, str] | None:
 
 
 def sides_for(task: str | None, data: str | Path) -> tuple[str, str] | None:
-    """The same for a task that was named: `classify` and `tag` are of labelled data, `generate` of plain text."""
+    """The same for a task that was named: `generate` is of plain text, all others but `translate` of labelled data."""
     if task is None:
         return sides_of(data)
     if task not in TASKS:
         raise UsageError(f"no task is called '{task}'; there are {', '.join(TASKS)}.", hint="Leave --task out.")
     if task == "generate":
         return _PLAIN
-    if task == "tag":
-        return "text", "tags"
+    if task in ("tag", "caption"):
+        return ("text", "tags") if task == "tag" else ("image", "text")
     if task == "classify":
         return ("image", "label") if (sides_of(data) or ("text",))[0] == "image" else ("text", "label")
     return None
@@ -66,8 +66,9 @@ def _told_by_files(path: Path) -> tuple[str, str] | None:
 def _told_by_folders(path: Path) -> tuple[str, str] | None:
     """A folder a class, or a file a class, unless the files are two languages of the same lines."""
     folders = [path, *(folder for folder in folders_in(path) if split_named(folder.name))]
-    if any(_told_by_files(folder) == ("image", "label") for folder in folders[1:]):
-        return "image", "label"
+    for sides in (("image", "text"), ("image", "label")):
+        if any(_told_by_files(folder) == sides for folder in folders[1:]):
+            return sides
     if any(class_readers(folder, "train", _LABELS["image"], path) for folder in folders if folder.is_dir()):
         return "image", "label"
     pairs = path.is_file() or any(each.is_file() and read_name(each) for each in path.iterdir())

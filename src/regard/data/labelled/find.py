@@ -1,4 +1,4 @@
-"""Finding labelled data in a folder: tables, a folder or a file a class, images, files of words with tags.
+"""Finding labelled data in a folder: tables, a folder or a file a class, images, captions, files of words with tags.
 
 Tables and files of words are named by split (`train.csv`, `dev.tsv.gz`, `test.jsonl`); folders and files a class may
 stand under `train/`, `val/` and `test/`. Where no split is named, validation and test are cut off.
@@ -34,6 +34,7 @@ _EXPECTED = {
         "image",
         "label",
     ): "a folder a class of images (.jpg, .png, .webp, .gif), or metadata.jsonl with file_name and label",
+    ("image", "text"): "metadata.jsonl (or .csv) with file_name and text beside the images",
     ("text", "tags"): "files of a word and its tag a line (train.conll), or a table (.csv, .tsv, .jsonl) with text and "
     "tags",
 }
@@ -85,9 +86,14 @@ def _has_tabs(path: Path) -> bool:
 def _tables(path: Path, wanted: Wanted) -> Found | None:
     """Tables named by split; or the only one there is."""
     files = files_of(path, wanted)
-    if path.is_dir() and wanted.target == "label":
-        told = [each for each in files if plain_name(each) in METADATA or told_by(each) == (wanted.source, "label")]
-        if not told and any(has_class_folders(folder, wanted) for folder in (path, *_named_folders(path).values())):
+    if path.is_dir() and wanted.target != "tags":
+        sides = (wanted.source, wanted.target)
+        told = [each for each in files if plain_name(each) in METADATA or told_by(each) == sides]
+        if (
+            wanted.target == "label"
+            and not told
+            and any(has_class_folders(folder, wanted) for folder in (path, *_named_folders(path).values()))
+        ):
             return None  # the folders are the classes, whatever else lies there
         files = told or files if wanted.source == "image" else files
     if not files:

@@ -26,7 +26,7 @@ class Labelled(Reader):
 
     def _start(self) -> None:
         path = self.paths[0] if self.paths else self.folder
-        self._bare = BadLines(path, "no-label", f"a {self.wanted.target.removesuffix('s')} in every row")
+        self._bare = BadLines(path, "no-label", f"a {_one(self.wanted.target)} in every row")
         self._uneven = BadLines(path, "uneven-tags", "as many tags as words, both parted by spaces")
         self._images = BadFiles()
 
@@ -98,3 +98,8 @@ class Labelled(Reader):
                 told = f"{row.source}\0{row.target}\0missing\n"
             found.update(told.encode("utf-8", "surrogatepass"))
         return found.hexdigest()
+
+
+def _one(target: str) -> str:
+    """What one of them is called."""
+    return {"text": "caption", "tags": "tag"}.get(target, target)

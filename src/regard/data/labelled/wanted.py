@@ -10,6 +10,8 @@ from regard.errors import UnknownName, UsageError
 
 READS = ("text", "image")
 WANTS = ("text", "label", "tags")
+# What labelled data is, first what is read; two texts are languages, and no labelled data.
+SIDES = (("text", "label"), ("text", "tags"), ("image", "label"), ("image", "text"))
 HINT = 'Say which they are: --text COLUMN --label COLUMN (in Python text="...", label="..."); a number counts columns.'
 
 
@@ -17,9 +19,9 @@ class Kind(TypedDict, total=False):
     """What `Corpus.open` and `check` take beside languages: the two sides, and the columns that hold them."""
 
     reads: str  # text (default), image; nothing, of plain text
-    wants: str  # text (default), label, tags; nothing, of plain text that is read
+    wants: str  # text (default; of an image its caption), label, tags; nothing, of plain text that is read
     text: str | None  # the column of texts, words or images
-    label: str | None  # the column of labels or tags
+    label: str | None  # the column of labels, tags or captions
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,9 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.source not in READS:
             raise UnknownName("side to read", self.source, READS)
-        if self.target not in WANTS[1:]:
-            raise UnknownName("side of labelled data", self.target, WANTS[1:])
+        wants = WANTS if self.source == "image" else WANTS[1:]
+        if self.target not in wants:
+            raise UnknownName("side of labelled data", self.target, wants)
         if self.source == "image" and self.target == "tags":
             raise UsageError(
                 "tags are given to the words of a text; an image has a label.", hint='Write wants="label" with images.'
@@ -54,7 +57,7 @@ class Wanted:
 
 def is_labelled(source: str, target: str) -> bool:
     """Whether these sides of a corpus are those of labelled data, and no languages."""
-    return source in READS and target in WANTS[1:]
+    return (source, target) in SIDES
 
 
 def rows_of(source: str, target: str) -> str:
@@ -63,7 +66,7 @@ def rows_of(source: str, target: str) -> str:
         return "lines of text"
     if not is_labelled(source, target):
         return "pairs of sentences"
-    return f"{source}s with {'tags' if target == 'tags' else 'labels'}"
+    return f"{source}s with {'captions' if target == 'text' else 'tags' if target == 'tags' else 'labels'}"
 
 
 def is_for_labels(kind: Kind) -> bool:
@@ -76,12 +79,12 @@ def is_for_labels(kind: Kind) -> bool:
         raise UnknownName("side to read", reads, READS)
     if wants not in WANTS:
         raise UnknownName("side to want", wants, WANTS)
-    if wants == "text" and (reads != "text" or kind.get("text") or kind.get("label")):
+    if (reads, wants) == ("text", "text") and (kind.get("text") or kind.get("label")):
         raise UsageError(
-            f'{reads} -> text was asked for; labelled data has wants="label" or "tags".',
+            'text -> text was asked for; labelled data has wants="label" or "tags".',
             hint='Write wants="label", or leave reads, text and label out: source= and target= name languages.',
         )
-    return wants != "text"
+    return (reads, wants) != ("text", "text")
 
 
 def columns_of(kind: Kind, source: str | None = None, target: str | None = None) -> Columns:
@@ -90,4 +93,4 @@ def columns_of(kind: Kind, source: str | None = None, target: str | None = None)
     The names of the sides themselves (`--from text --to label`) ask for nothing.
     """
     text = kind.get("text") or (None if source in READS else source)
-    return Columns(text, kind.get("label") or (None if target in WANTS[1:] else target))
+    return Columns(text, kind.get("label") or (None if target in WANTS else target))

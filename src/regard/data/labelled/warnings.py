@@ -46,6 +46,17 @@ def label_warnings(source: str, target: str, surveys: Mapping[str, LabelSurvey])
         yield from (Case(finding) for finding in _of_train(train, target, what))
 
 
+def caption_warnings(surveys: Mapping[str, Survey]) -> Iterator[Case]:
+    """Every fault of the content of a corpus of images with captions."""
+    train = surveys.get("train")
+    for survey in surveys.values():
+        yield from odd_characters(survey)
+        yield from duplicates(survey)
+        if train is not None and survey is not train:
+            yield from overlap(train, survey)
+            yield from unknown("caption", train.target, survey.target, survey.split)
+
+
 def _texts(survey: LabelSurvey, train: LabelSurvey | None, target: str) -> Iterator[Case]:
     yield from _empty(survey)
     yield from odd_characters(survey)

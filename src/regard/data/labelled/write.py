@@ -1,8 +1,12 @@
-"""Labelled corpora as plain files, such as we read them: `train.csv`, `train.conll`, `train/circle/000001.png`."""
+"""Labelled corpora as plain files, such as we read them: `train.csv`, `train.conll`, `train/circle/000001.png`.
+
+Images with captions lie in a folder a split, with `metadata.jsonl` beside them.
+"""
 
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from pathlib import Path
 
@@ -19,7 +23,9 @@ def names_of(plan: Plan) -> list[str]:
 def write_labelled(plan: Plan, folder: Path, *, gold: bool = False) -> None:
     """Write every split of a labelled corpus; with `gold`, a table has a column of links too."""
     for name, reader in zip(names_of(plan), plan.readers, strict=True):
-        if plan.source == "image":
+        if (plan.source, plan.target) == ("image", "text"):
+            _write_captions(reader, folder / name, gold=gold)
+        elif plan.source == "image":
             _write_images(reader, folder / name)
         elif plan.target == "tags":
             _write_words(reader, folder / name)
@@ -48,3 +54,13 @@ def _write_images(reader: Reader, folder: Path) -> None:
         image = Path(row.source)
         (folder / row.target).mkdir(parents=True, exist_ok=True)
         shutil.copyfile(image, folder / row.target / image.name)
+
+
+def _write_captions(reader: Reader, folder: Path, *, gold: bool) -> None:
+    folder.mkdir(parents=True)
+    with (folder / "metadata.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+        for row in reader.rows():
+            image = Path(row.source)
+            shutil.copyfile(image, folder / image.name)
+            told = {"file_name": image.name, "text": row.target} | ({"links": row.links} if gold else {})
+            file.write(json.dumps(told, ensure_ascii=False) + "\n")

@@ -8,6 +8,6 @@ half        all of a model in half precision
 """
 
 from regard.engine.pytorch.folder import Manifest, open_folder
-from regard.engine.pytorch.search import Searched, Torch
+from regard.engine.pytorch.search import Searched, Torch, search_source
 
-__all__ = ["Manifest", "Searched", "Torch", "open_folder"]
+__all__ = ["Manifest", "Searched", "Torch", "open_folder", "search_source"]

@@ -16,12 +16,30 @@ from regard.engine import Ids
 from regard.hooks import Looked, hooked
 from regard.model import Model
 from regard.search import Hypothesis, Options, beam_search, force, greedy_search, sample
-from regard.search.sampling import dice_of
+from regard.search.sampling import Dice, dice_of
 from regard.search.shortlist import Shortlist
-from regard.types import Batch
+from regard.types import Batch, Grid, Padded
 
 # Rows x width x width, from which on half precision pays; measured in docs/speed.md.
 WORTH = 2**22
+
+
+def search_source(
+    model: Model,
+    source: Padded | Grid,
+    options: Options,
+    *,
+    record: bool,
+    tokens: int | None = None,
+    dice: Dice = None,
+) -> list[list[Hypothesis]]:
+    """Beam search; with a beam of one greedy search, which finds the same with less to do; or what is drawn."""
+    if options.sampling is not None:
+        return sample(model, source, options.sampling, options, start=START, end=END, generator=dice, record=record)
+    if options.beam == 1:
+        found = greedy_search(model, source, options, start=START, end=END, record=record, tokens=tokens)
+        return [[each] for each in found]
+    return beam_search(model, source, options, start=START, end=END, record=record, tokens=tokens)
 
 
 class Searched:
@@ -66,17 +84,12 @@ class Searched:
     def search(
         self, sources: Sequence[Ids], options: Options, *, record: bool, tokens: int | None = None
     ) -> list[list[Hypothesis]]:
-        """Beam search; with a beam of one greedy search, which finds the same with less to do; or what is drawn."""
-        source, model = pad(sources), self.suited(len(sources) * options.rows)
+        """The best outputs, or what is drawn: as `search_source` finds them."""
+        model = self.suited(len(sources) * options.rows)
         chosen = options if self.shortlist is None else replace(options, shortlist=self.shortlist)
-        if options.sampling is not None:
-            seed = options.sampling.seed
-            dice = None if seed is None else [dice_of(seed, each) for each in sources]
-            return sample(model, source, options.sampling, chosen, start=START, end=END, generator=dice, record=record)
-        if options.beam == 1:
-            found = greedy_search(model, source, chosen, start=START, end=END, record=record, tokens=tokens)
-            return [[each] for each in found]
-        return beam_search(model, source, chosen, start=START, end=END, record=record, tokens=tokens)
+        seed = None if options.sampling is None else options.sampling.seed
+        dice = None if seed is None else [dice_of(seed, each) for each in sources]
+        return search_source(model, pad(sources), chosen, record=record, tokens=tokens, dice=dice)
 
     def force(self, sources: Sequence[Ids], targets: Sequence[Ids], *, record: bool) -> list[Hypothesis]:
         """The model is made to write the targets; all pieces are scored."""

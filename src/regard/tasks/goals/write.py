@@ -5,14 +5,13 @@ Where nothing is read, what is written is a text of its own: a language model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from regard.data.pairs import Pairs
 from regard.data.sides.nothing import Nothing
 from regard.data.sides.text import Text
-from regard.errors import UsageError
 from regard.learn.guide import guide_of
 from regard.learn.loss import sequence_loss
 from regard.model import Model
@@ -22,9 +21,9 @@ from regard.types import AtLeastZero, Batch, Count, Probability, Share, Whole
 
 if TYPE_CHECKING:
     from regard.data.corpus import Corpus
-    from regard.tasks.generation import Generation
     from regard.tasks.language_model import LanguageModel
-    from regard.translate.translator import Translation, Translator
+    from regard.tasks.writer import Writer
+    from regard.translate.translator import Translator
 
 WIDEST = 40  # words of a source whose alignment is still drawn in a terminal
 SHOWN = 40  # pieces of a text that a language model draws for a validation
@@ -49,6 +48,12 @@ class Write(Pairs):
 
     predicts: ClassVar[str] = "teach"
     metrics: ClassVar[tuple[str, ...]] = ("bleu", "chrf", "exact_match")
+    opens: ClassVar[str] = "regard.tasks.writer:Writer"
+    opens_by: ClassVar[Mapping[str, str]] = {
+        "text": "regard.translate.translator:Translator",
+        "image": "regard.tasks.captioner:Captioner",
+        "nothing": "regard.tasks.language_model:LanguageModel",
+    }
 
     def __init__(
         self,
@@ -96,21 +101,26 @@ class Write(Pairs):
         """Of the right pieces."""
         return sequence_loss(model, batch)
 
-    def answer(self, model: Model, cells: Sequence[Any]) -> list[Translation] | list[Generation]:
-        """What it writes, greedily."""
+    def answer(self, model: Model, cells: Sequence[Any]) -> list[Any]:
+        """What it writes, greedily; with what it looked at in an image, which is little."""
         if isinstance(self.source, Nothing):
-            return self.generator(model).answer(cells)
+            return list(self.generator(model).answer(cells))
         from regard.search import Options
 
-        return [best[0] for best in self.person(model).search(cells, Options(beam=1), record=False)]
+        record = not isinstance(self.source, Text)
+        return [best[0] for best in self.person(model).search(cells, Options(beam=1), record=record)]
 
     def drawn(self, model: Model, cell: Any) -> str:
         """The text, and its alignment where it is not too wide; of a language model some text that it draws."""
         if isinstance(self.source, Nothing):
             return self.generator(model).generate("", max_length=SHOWN, seed=0).drawn()
         from regard.show.terminal import draw
+        from regard.translate.translator import Translator
 
-        found = self.person(model).translate(cell, beam=1)
+        writer = self.person(model)
+        if not isinstance(writer, Translator):
+            return str(self.answer(model, [cell])[0].drawn())
+        found = writer.translate(cell, beam=1)
         head = f"{cell}  ->  {found.text}"
         if found.alignment is None or len(found.alignment.source) > WIDEST:
             return head
@@ -131,10 +141,13 @@ class Write(Pairs):
 
         return LanguageModel(model, self.source, self.target)
 
-    def person(self, model: Model) -> Translator:
+    def person(self, model: Model) -> Translator | Writer:
         """The model as a person uses it."""
-        from regard.translate.translator import Translator
+        if isinstance(self.source, Text) and isinstance(self.target, Text):
+            from regard.translate.translator import Translator
 
-        if not isinstance(self.source, Text) or not isinstance(self.target, Text):
-            raise UsageError("only text can be translated so far, into text.")
-        return Translator(model, self.source.tokenizer, self.target.tokenizer)
+            return Translator(model, self.source.tokenizer, self.target.tokenizer)
+        from regard.tasks.captioner import Captioner
+        from regard.tasks.writer import Writer
+
+        return (Captioner if getattr(self.source, "is_image", False) else Writer)(model, self.source, self.target)

@@ -36,7 +36,7 @@ class Questions:
 
     sources: list[Any]
     targets: list[str]
-    gold: Gold | None
+    gold: Gold | list[str] | None  # links between words; of images, where the words of captions are
     rows: Int[np.ndarray, " M"]
 
 
@@ -54,8 +54,10 @@ def first_questions(corpus: Corpus, table: Reproduce) -> Questions:
     rows = corpus.split("test")
     rows = rows.select(range(min(table.tested, len(rows))))
     sources, targets = list(rows["source"]), list(rows["target"])
-    gold = read_links(list(rows["links"])) if "links" in rows.column_names and table.measure == "aer" else None
-    return Questions(sources, targets, gold, _rows_on(sources, table.on))
+    links = list(rows["links"]) if "links" in rows.column_names else None
+    gold = read_links(links) if links is not None and table.measure == "aer" else links
+    # An image has no length: its caption has.
+    return Questions(sources, targets, gold, _rows_on(targets if corpus.source == "image" else sources, table.on))
 
 
 def _rows_on(sources: Sequence[Any], on: str) -> Int[np.ndarray, " M"]:
@@ -73,6 +75,8 @@ def answer(arm: Arm, tested: Questions, table: Reproduce) -> Answered:
     answers = Answerer.load(arm.run).answer(tested.sources)
     if metric(table.measure).needs == "links":
         return Answered(arm, answers, _count_links(arm, tested).take(tested.rows))
+    if metric(table.measure).needs == "places":
+        return Answered(arm, answers, _count_places(arm, tested).take(tested.rows))
     texts = [each.text for each in answers]
     sure = [each.probability for each in answers] if metric(table.measure).count_sure is not None else None
     return Answered(arm, answers, counting(table.measure, sure)(texts, tested.targets).take(tested.rows))
@@ -94,7 +98,7 @@ def _count_links(arm: Arm, tested: Questions) -> Counted:
     from regard.translate.translator import Translator
 
     gold = tested.gold
-    if gold is None:
+    if not isinstance(gold, Gold):
         raise UsageError("the alignment error needs a corpus with gold links.", hint='Write data = "phrasebook".')
     forced = Translator.load(arm.run).force(tested.sources, tested.targets, spaced=(gold.spaced, gold.spaced))
     rows = []
@@ -102,6 +106,19 @@ def _count_links(arm: Arm, tested: Questions) -> Counted:
         found, wanted, allowed = set(each.alignment.links() if each.alignment else ()), set(sure), set(possible)
         rows.append((len(found), len(found & (wanted | allowed)), len(found & wanted), len(wanted)))
     return Counted("AER", np.array(rows, np.int64), _error, lambda seed: f"seed:{seed}")
+
+
+def _count_places(arm: Arm, tested: Questions) -> Counted:
+    """The counts of how often the words of the right captions look at what they name."""
+    from regard.tasks.captioner import Captioner
+
+    if not isinstance(tested.gold, list):
+        raise UsageError("pointing accuracy needs images whose words have places.", hint='Write data = "scenes".')
+    counted = Captioner.load(arm.run).count_pointing(tested.sources, tested.targets, tested.gold)
+    if counted is None:
+        raise UsageError(f"{arm.label} does not attend, so that its words look nowhere.", hint="Measure another arm.")
+    found: Counted = counted
+    return found
 
 
 def _error(sums: list[int]) -> float:

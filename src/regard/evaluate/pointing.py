@@ -1,0 +1,33 @@
+"""Pointing accuracy: do the words of a caption look at what they name?
+
+Of every word whose place in the image is known, the cell with the largest weight is taken (of equal ones the first),
+and it is a hit if its middle lies in the box. (Zhang et al. 2016 call it the pointing game.)
+
+Letters: W words, i rows and j columns of cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from regard.data.places import Place
+from regard.evaluate.counts import Counted, equal_counts, percent, signed
+
+
+def count_pointing(looked: Sequence[Float[np.ndarray, "_ _ _"]], places: Sequence[Sequence[Place]]) -> Counted:
+    """Of each image: the words that look at what they name, and the words whose place is known."""
+    equal_counts(images=len(looked), places=len(places))
+    rows = []
+    for weights, known in zip(looked, places, strict=True):
+        inside = [each.holds(*peak(weights[each.word])) for each in known if each.word < len(weights)]
+        rows.append((sum(inside), len(known)))
+    return Counted("pointing accuracy", np.array(rows, np.int64), percent, lambda seed: signed(seed, "", "box:middle"))
+
+
+def peak(weights: Float[np.ndarray, "i j"]) -> tuple[float, float]:
+    """The middle of the cell with the largest weight: how far right and how far down, from 0 to 1."""
+    row, column = np.unravel_index(int(weights.argmax()), weights.shape)
+    return (int(column) + 0.5) / weights.shape[1], (int(row) + 0.5) / weights.shape[0]

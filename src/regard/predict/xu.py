@@ -1,0 +1,120 @@
+"""The decoder of Show, Attend and Tell (Xu et al. 2015): ask with the state before the step, gate what was seen.
+
+    a_t = attend(h[t-1])              z_t = beta_t sum_i a_ti v_i,   beta_t = sigmoid(w . h[t-1] + b)
+    h[t] = LSTM(E y[t-1], h[t-1], z_t)
+    p(y_t) = softmax(L_o tanh(E y[t-1] + L_h h[t] + L_z z_t))
+
+The first state comes from the mean of what there is to see, through two small networks (bridge "networks"). While it is
+taught, the loss gets the term
+
+    coverage * sum_i (1 - sum_t a_ti)^2
+
+of each item (section 4.2.1, doubly stochastic attention): every place should be looked at about once, over all words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from regard.hooks import LossTerm, tell
+from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required
+from regard.predict.words import Product, Readout
+from regard.registry import Maker, maker, part
+from regard.types import AtLeastZero, Attended, Attends, Count, Memory, Padded, Share, Taught, Widths
+
+
+class DeepOutput(Readout):
+    """tanh(word + L [state; context]), as wide as a word, then the readout (Pascanu et al. 2014's deep output)."""
+
+    def __init__(self, word: int, others: int, readout: Readout) -> None:
+        super().__init__()
+        self.word = word
+        self.join = nn.Linear(others, word)
+        self.inner = readout
+
+    def ready(self, features: Float[Tensor, "*B F"]) -> Float[Tensor, "*B G"]:
+        """What the vocabulary's table is multiplied with; the word stands first among the features."""
+        word, others = features.split((self.word, features.shape[-1] - self.word), -1)
+        return self.inner.ready(torch.tanh(word + self.join(others)))
+
+    def product(self) -> Product:
+        """The readout's table and bias."""
+        return self.inner.product()
+
+
+@part("predict", "xu")
+class Xu(RecurrentDecoder):
+    """Query h[t-1], gate the context, then the update h[t] = f(h[t-1], word, context), then a deep output.
+
+    Settings:
+        embed: how target words become vectors.
+        hidden: the width of the state.
+        cell: the recurrent cell.
+        bridge: how what was read starts the decoder.
+        readout: from a vector as wide as a word to the vocabulary.
+        gate: weigh the context by beta, a number that the state before the step decides (the paper's selector).
+        coverage: weight of the term that has every place looked at about once (the paper's lambda); 0 for none. Of a
+            hard choice the weights are draws, which have no gradient: there it changes nothing.
+        dropout: share of the features dropped before the deep output in training.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        memory: Widths,
+        attend: Maker | None,
+        *,
+        embed: Maker = maker("embed", "tokens"),
+        hidden: Count = 256,
+        cell: Maker = maker("cell", "lstm"),
+        bridge: Maker = maker("bridge", "networks"),
+        readout: Maker = maker("readout", "linear"),
+        gate: bool = True,
+        coverage: AtLeastZero = 1.0,
+        dropout: Share = 0.0,
+    ) -> None:
+        super().__init__()
+        self.embed = embed(size)
+        looks: Attends = required(attend, "xu")(hidden, memory.keys, memory.values)
+        self.attend = looks
+        self.cells = nn.ModuleList([cell((self.embed.width, looks.width), hidden)])
+        self.bridge = first_state(bridge, memory, self.cells)
+        self.select = nn.Linear(hidden, 1) if gate else None
+        width = self.embed.width
+        self.readout = DeepOutput(width, hidden + looks.width, readout(width, self.embed))
+        self.coverage, self.dropout = coverage, dropout
+
+    @classmethod
+    def asks_unread(cls, settings: Mapping[str, Any]) -> bool:
+        """It always does."""
+        return True
+
+    def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
+        """Ask, gate, step, and show the readout what it needs."""
+        cell, before = self.cells[0], state.layers[0]
+        looked = self.ask(before.hidden, state, real)
+        share = 1.0 if self.select is None else torch.sigmoid(self.select(before.hidden))
+        after = cell(projected + share * looked.through(cell.project[1])[:, 0], before)
+        features = torch.cat((word, after.hidden, share * looked.context[:, 0]), -1)
+        return Advanced(features, replace(state, layers=(after,)), (looked,))
+
+    def teach(self, target: Padded, memory: Memory) -> Taught:
+        """All steps, each given the right previous piece; tells what the coverage adds to the loss."""
+        found = super().teach(target, memory)
+        if self.training and self.coverage:
+            missed = self.coverage * uncovered(found.looked[0], target.mask, memory.mask).mean()
+            tell(LossTerm(self, lambda likelihood: missed))
+        return found
+
+
+def uncovered(looked: Attended, real: Bool[Tensor, "B T"], mask: Bool[Tensor, "B S"]) -> Float[Tensor, " B"]:
+    """sum_i (1 - sum_t a_ti)^2 of each item, over its real places and steps; heads count together, as their mean."""
+    weights = looked.weights if looked.weights.dim() == 3 else looked.weights.mean(1)
+    total = (weights * real.unsqueeze(-1)).sum(1)
+    return ((1 - total).square() * mask).sum(1)

@@ -1,0 +1,113 @@
+"""A captioned image: once as it was read, and once for each word of its caption, bright where that word looked.
+
+The terminal, a page and a figure all draw what is held here.
+
+Letters: h rows and w columns of pixels, C channels; i rows and j columns of cells, W words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, UInt8
+
+from regard.errors import ShapeError
+from regard.show.canvas import new_figure, wrap
+from regard.show.fonts import families
+from regard.show.labels import cut
+from regard.show.pictured import VERDICTS, draw_image, figure_html, shaded_cells, smooth_weights
+from regard.show.shaded import Answered
+from regard.show.terminal import WIDTH
+
+SIDE, TITLE = 1.25, 0.75  # inches of an image, and of the caption above them
+ACROSS = 6  # images in a row of a figure
+MOST = 47  # words that are drawn
+LONGEST = 16  # letters of a word above its image
+STILL = 1e-3  # maps that differ less from word to word, on average, hardly move
+READ = "what was read"
+
+
+@dataclass(frozen=True)
+class Captioned(Answered):
+    """An image, its caption, and the weights of each word over the cells (None where a model does not attend)."""
+
+    image: UInt8[np.ndarray, "h w C"]
+    words: tuple[str, ...]
+    weights: Float[np.ndarray, "W i j"] | None
+    answer: str
+    probability: float | None = None
+    right: str | None = None
+    classes: tuple[str, ...] = ()
+    probabilities: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.weights is not None and len(self.weights) != len(self.words):
+            raise ShapeError(f"weights: expected a map for each of {len(self.words)} words; found {len(self.weights)}.")
+
+    def maps(self) -> list[tuple[str, Float[np.ndarray, "i j"]]]:
+        """Each word that is drawn, and what it looked at."""
+        return [] if self.weights is None else list(zip(self.words, self.weights, strict=True))[:MOST]
+
+    def movement(self) -> float | None:
+        """How far the maps of two words are apart, from 0 to 1, on average; None where there are no two."""
+        if self.weights is None or len(self.weights) < 2:
+            return None
+        shares = self.weights / np.maximum(self.weights.sum((1, 2), keepdims=True), 1e-9)
+        return float(np.mean([abs(one - other).sum() / 2 for one, other in combinations(shares, 2)]))
+
+    def remarks(self) -> list[str]:
+        """What is to be said below the images."""
+        if self.weights is None:
+            return ["This model does not attend: its words have no place in the image."]
+        rows, columns = self.weights.shape[1:]
+        told = [f"What a word looked at is bright: weights over {rows} x {columns} cells, the strongest in full light."]
+        moved = self.movement()
+        if moved is not None and moved < STILL:
+            told.append("Warning: the attention hardly moves from word to word, so these maps say nothing of a word.")
+        if len(self.words) > MOST:
+            told.append(f"The first {MOST} of {len(self.words)} words are drawn.")
+        return told
+
+
+def captioned_text(captioned: Captioned, width: int = WIDTH) -> str:
+    """The caption, and the cells of each word as blocks: as many words side by side as there is room for."""
+    parts = [" ".join(captioned.heading())]
+    maps = captioned.maps()
+    if maps:
+        column = max(2 * maps[0][1].shape[1], 8) + 2
+        across = max(1, (width + 2) // column)
+        for first in range(0, len(maps), across):
+            some = [[cut(word, column - 2), *shaded_cells(cells)] for word, cells in maps[first : first + across]]
+            lines = ["".join(line.ljust(column) for line in lines) for lines in zip(*some, strict=True)]
+            parts.append("\n".join(line.rstrip() for line in lines))
+    return "\n\n".join([*parts, *captioned.remarks()])
+
+
+def plot_captioned(captioned: Captioned) -> Any:
+    """A new figure: the image as it was read, then once for each word, row by row."""
+    maps = captioned.maps()
+    across = min(ACROSS, 1 + len(maps))
+    down = -(-(1 + len(maps)) // across)
+    width = max(SIDE * across, 3.2)
+    figure = new_figure(width, (SIDE + 0.25) * down + TITLE)
+    axes = figure.subplots(down, across, squeeze=False).flatten()
+    for ax in axes:
+        ax.set_axis_off()
+    draw_image(axes[0], captioned.image)
+    axes[0].set_title(READ, fontsize=8, color="0.35")
+    height, wide = captioned.image.shape[:2]
+    for ax, (word, cells) in zip(axes[1:], maps, strict=False):
+        draw_image(ax, captioned.image, smooth_weights(cells, height, wide))
+        ax.set_title(cut(word, LONGEST), fontsize=8, parse_math=False, fontfamily=families([word]))
+    heading = " ".join(captioned.heading())
+    style: dict[str, Any] = {"fontsize": 10, "color": VERDICTS[captioned.is_right], "fontfamily": families([heading])}
+    figure.suptitle(wrap(heading, width, 10.0), parse_math=False, **style)
+    return figure
+
+
+def captioned_html(captioned: Captioned) -> str:
+    """The figure, as an image inside a page."""
+    return figure_html(plot_captioned(captioned), " ".join(captioned.heading()))
