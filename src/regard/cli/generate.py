@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.classify import File, Form, ModelFolder, _cell
+from regard.cli.classify import File, Form, ModelFolder, _cell, opened
 from regard.cli.lines import read_lines
 
 if TYPE_CHECKING:

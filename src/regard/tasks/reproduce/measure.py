@@ -54,8 +54,9 @@ def first_questions(corpus: Corpus, table: Reproduce) -> Questions:
     rows = corpus.split("test")
     rows = rows.select(range(min(table.tested, len(rows))))
     sources, targets = list(rows["source"]), list(rows["target"])
-    links = list(rows["links"]) if "links" in rows.column_names else None
-    gold = read_links(links) if links is not None and table.measure == "aer" else links
+    needs = metric(table.measure).needs
+    links = list(rows["links"]) if "links" in rows.column_names and needs in ("links", "places") else None
+    gold = read_links(links) if links is not None and needs == "links" else links
     # An image has no length: its caption has.
     return Questions(sources, targets, gold, _rows_on(targets if corpus.source == "image" else sources, table.on))
 
