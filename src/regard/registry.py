@@ -62,6 +62,7 @@ HOMES = (
     "regard.model",
     "regard.task",
     "regard.data.sides",
+    "regard.data.examples",
     "regard.learn",
     "regard.tasks.goals",
 )

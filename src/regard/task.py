@@ -168,6 +168,9 @@ class Goal(Protocol):
     def nll(self, model: Any, batch: Batch) -> Loss | None:
         """-log p of what is right, without what training adds; None where there is no likelihood."""
 
+    def questions(self, cells: Sequence[Any], references: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """What a validation or an evaluation asks, and what is right."""
+
     def answer(self, model: Any, cells: Sequence[Any]) -> list[Any]:
         """An answer for each cell of the source, each with its `text`."""
 
@@ -194,6 +197,10 @@ class BaseGoal:
     def prepare(self, example: Example, random: Random) -> Example:
         """As it is."""
         return example
+
+    def questions(self, cells: Sequence[Any], references: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Those of the corpus. A goal that makes its target of the source makes its questions too."""
+        return cells, references
 
     def finish(self, folder: Path, corpus: Any, say: Callable[[str], None]) -> dict[str, str]:
         """Nothing."""

@@ -1,5 +1,18 @@
 """Predict: a memory to an output. Decoders have start, step and teach; a label is one call, and so are tags."""
 
-from regard.predict import bahdanau, bridge, cell, google, label, luong, plain, tag, transformer, tutorial, words
+from regard.predict import bahdanau, bridge, cell, fill, google, label, luong, plain, tag, transformer, tutorial, words
 
-__all__ = ["bahdanau", "bridge", "cell", "google", "label", "luong", "plain", "tag", "transformer", "tutorial", "words"]
+__all__ = [
+    "bahdanau",
+    "bridge",
+    "cell",
+    "fill",
+    "google",
+    "label",
+    "luong",
+    "plain",
+    "tag",
+    "transformer",
+    "tutorial",
+    "words",
+]

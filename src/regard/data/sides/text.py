@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from regard.data.holes import holes_in
 from regard.data.padding import pad
-from regard.data.tokenizer import END, SOURCE_FILE, START, TARGET_FILE, Pieces, Tokenizer, train_pair
+from regard.data.tokenizer import END, SOURCE_FILE, START, TARGET_FILE, Tokenizer, train_pair
 from regard.errors import UsageError
 from regard.registry import part
 from regard.task import Role, Spec
@@ -29,6 +30,9 @@ class Text:
         sample: share of subwords cut anew at random in every epoch (BPE-dropout, subword regularisation).
     """
 
+    column: ClassVar[str] = "text"  # what a corpus calls its cells
+    lead: ClassVar[int] = 0  # special pieces that stand before the text, of a source
+
     def __init__(
         self,
         role: Role,
@@ -40,6 +44,7 @@ class Text:
     ) -> None:
         self.role, self.pieces, self.vocabulary, self.longest, self.sample = role, pieces, vocabulary, longest, sample
         self.places = False  # whether items know where their pieces stand: a goal that needs it says so
+        self.masked = False  # whether a piece stands for hidden ones, which people write [MASK]: a goal says so
         self._tokenizer: Tokenizer | None = None
 
     @classmethod
@@ -66,7 +71,7 @@ class Text:
 
     def fit(self, cells: Iterable[Any]) -> None:
         """Learn a tokenizer from lines."""
-        self.tokenizer = Tokenizer.train(cells, kind=self.pieces, size=self.vocabulary or "auto")
+        self.tokenizer = Tokenizer.train(cells, kind=self.pieces, size=self.vocabulary or "auto", mask=self.masked)
 
     def encode(
         self, cells: Sequence[Any], random: Random | None = None, given: Sequence[Any] | None = None
@@ -74,7 +79,8 @@ class Text:
         """The pieces of each line: their ids, or `Pieces` where places are wanted."""
         sample = self.sample if random is not None else 0.0
         if not self.places:
-            return list(self.tokenizer.encode_ids(cells, sample=sample, random=random))
+            found = list(self.tokenizer.encode_ids(cells, sample=sample, random=random))
+            return holes_in(self.tokenizer, cells, found) if self.masked else found
         if not sample:
             return list(self.tokenizer.encode_batch(cells))
         return [self.tokenizer.encode(line, sample=sample, random=random) for line in cells]
@@ -108,7 +114,7 @@ class Text:
 
 def ids_of(item: Any) -> Sequence[int]:
     """The ids of an item, with places or without."""
-    return item.ids if isinstance(item, Pieces) else item
+    return getattr(item, "ids", item)
 
 
 def fit_texts(source: Text, target: Text, lines: tuple[Iterable[str], Iterable[str]], joint: Joint) -> None:

@@ -114,7 +114,7 @@ def in_half_precision(model: Model) -> Model:
         if type(module) is nn.Linear:
             module.__class__ = TiledLinear
             cast(TiledLinear, module).pack, cast(TiledLinear, module).parts = packed(module.weight), {}
-        if type(module) is FeedForward:
+        if type(module) is FeedForward and module.activation == "relu":
             module.__class__ = TiledFeedForward
     readout = getattr(model.predict, "readout", None)
     if isinstance(readout, Readout):

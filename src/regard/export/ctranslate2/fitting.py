@@ -43,12 +43,16 @@ def _problems(model: Model, aligner: Aligner | None) -> Iterator[str]:
         return
     yield from _embeds("embed", model.embed)
     yield from _embeds("predict.embed", model.predict.embed)
+    if model.encode.repeats > 1:
+        yield "encode.share_layers: expected false; found true."
     for layer in model.encode.layers:
         yield from _attends("encode.attend", layer.attend, (Global,))
     for layer in model.predict.layers:
         # The decoder itself hides the future, so that both scopes are the same here.
         yield from _attends("predict.self_attend", layer.self_attend, (Global, Causal))
         yield from _attends("attend", layer.attend, (Global,))
+    if any(layer.feed.activation != "relu" for side in (model.encode, model.predict) for layer in side.layers):
+        yield "activation: expected relu in every feed-forward."
     yield from _counts(model)
     readout = model.predict.readout
     if type(readout) is not Linear and not (type(readout) is Tied and type(readout.fit) is nn.Identity):
@@ -62,6 +66,9 @@ def _embeds(key: str, embed: Any) -> Iterator[str]:
         yield _expected(key, "tokens", embed)
     elif type(embed.position) not in (Sinusoid, Learned, type(None)):
         yield _expected(f"{key}.position", "sinusoid, learned or none", embed.position)
+    else:
+        named = {"segments": embed.segment, "norm": embed.norm, "inner": embed.widen}
+        yield from (f"{key}.{name}: expected none; found one." for name, part in named.items() if part is not None)
 
 
 def _attends(key: str, attend: Any, scopes: tuple[type, ...]) -> Iterator[str]:
