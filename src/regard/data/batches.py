@@ -83,7 +83,8 @@ class Batches:
     The sides of the goal encode the columns `source` and `target`; those that do not fit are left out, and `tally`
     counts them. What sides and goal draw at random is drawn anew in every epoch. Without `shuffle` the pools follow the
     rows, shorter examples come first in each, nothing is drawn but by row, and every epoch is the same. `tally` counts
-    what this epoch has handed out, `total` what all have.
+    what this epoch has handed out, `total` what all have. `examples` that are `ordered` are made of rows as the corpus
+    has them, and only the batches of a pool are shuffled.
     """
 
     split: Split
@@ -138,6 +139,8 @@ class Batches:
     @property
     def epochs(self) -> float:
         """How many epochs that is."""
+        if self._is_ordered:  # of one row many examples may be made, and one of many
+            return self.epoch + min(1.0, self._pool * self.pool / len(self.split))
         total = self.total
         return total.pairs / max(len(self.split) - total.left_out, 1)
 
@@ -174,7 +177,13 @@ class Batches:
             "source": self.source.spec().to_json(),
             "target": self.target.spec().to_json(),
         }
-        return {**named, **drawn, **sizes}
+        blocks = {"blocks": getattr(self.examples, "length", 0)} if self._is_ordered else {}
+        return {**named, **drawn, **sizes, **blocks}
+
+    @property
+    def _is_ordered(self) -> bool:
+        """Whether examples are made of rows that follow one another in the corpus."""
+        return bool(getattr(self.examples, "ordered", False))
 
     def _longest(self) -> int | None:
         return getattr(self.source, "longest", 0) or getattr(self.target, "longest", 0) or None
@@ -222,7 +231,7 @@ class Batches:
     def _rows(self) -> np.ndarray:
         """All rows in the order of this epoch."""
         count = len(self.split)
-        if not self.shuffle:
+        if not self.shuffle or self._is_ordered:
             return np.arange(count, dtype=np.int32)
         if self._order is None or self._order[0] != self.epoch:
             dice = np.random.default_rng(digest(f"{self.seed} {self.epoch}"))
