@@ -31,6 +31,11 @@ class Padded:
         return Padded(data[:, :width].contiguous(), mask[:, :width].contiguous())
 
 
+def nothing(rows: int) -> Padded:
+    """A source of so many rows in which there is nothing to read: that of a model without one."""
+    return Padded(torch.zeros(rows, 0, dtype=torch.long), torch.zeros(rows, 0, dtype=torch.bool))
+
+
 @dataclass(frozen=True)
 class Segmented(Padded):
     """Pieces of one text or of two, and which of the two each belongs to: 0 or 1."""

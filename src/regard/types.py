@@ -26,6 +26,7 @@ from regard.inputs import Labels as Labels
 from regard.inputs import Padded as Padded
 from regard.inputs import Segmented as Segmented
 from regard.inputs import Values as Values
+from regard.inputs import nothing as nothing
 
 Count = Annotated[int, Gt(0)]
 Whole = Annotated[int, Ge(0)]

@@ -103,7 +103,7 @@ def check(
         str | None,
         typer.Option(
             metavar="TASK",
-            help="translate, classify or tag; where it is not given, labelled data is known by itself.",
+            help="translate, classify, tag or generate; where it is not given, the data tells, if it can.",
         ),
     ] = None,
     text: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of texts or images.")] = None,

@@ -6,6 +6,7 @@
     needle, reviews, reviews-long   texts with a label          text-label
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
+    agreement    sentences whose verb agrees far back           nothing-text
 
 Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
 the seeds (see `splits`), and never twice in one. Asking for a larger size gives the same pairs first.
@@ -147,6 +148,14 @@ def _shapes(
     return shapes.generate(split=split, size=size, seed=seed, folder=folder)
 
 
+def _agreement(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Pair]:
+    from regard.data import agreement
+
+    return agreement.generate(split=split, size=size, seed=seed)
+
+
 def swap(pair: Pair) -> Pair:
     """The same pair the other way round, links included."""
     sure = tuple(sorted((target, source) for source, target in pair.sure))
@@ -166,6 +175,7 @@ def _distinct(pairs: Iterator[Pair]) -> Iterator[Pair]:
 
 _TOY_LANGUAGES = (("source", "target"),)
 _LABEL, _TAGS, _IMAGES = (("text", "label"),), (("text", "tags"),), (("image", "label"),)
+_PLAIN = (("nothing", "text"),)
 _LABELLED = {"train": 10_000, "val": 1_000, "test": 1_000}
 _FIVE_ASIDES = 5  # sentences about other things around each review of the long version
 
@@ -203,5 +213,6 @@ BUILTIN: dict[str, Builtin] = {
             _shapes,
             {"train": 4_000, "val": 500, "test": 500},
         ),
+        Builtin("agreement", "verbs that agree with a subject far before them", _PLAIN, False, _agreement),
     )
 }

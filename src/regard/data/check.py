@@ -15,13 +15,15 @@ from typing import Protocol, Unpack, runtime_checkable
 
 from regard.data.held_out import USUAL, HeldOut
 from regard.data.labelled.detect import sides_of
-from regard.data.labelled.wanted import Kind, columns_of, is_for_labels, is_labelled, rows_of
+from regard.data.labelled.wanted import Kind, is_for_labels, is_labelled, rows_of
 from regard.data.labelled.warnings import LabelSurvey, label_note, label_warnings
 from regard.data.names import by_split
+from regard.data.plain.wanted import is_plain
+from regard.data.plain.warnings import TextSurvey, text_note, text_warnings
 from regard.data.plan import Plan
 from regard.data.report import Finding, Report, error, warning
 from regard.data.rows import Row
-from regard.data.sources import plan_for, plan_for_labels
+from regard.data.sources import plan_of_kind
 from regard.data.survey import Survey
 from regard.data.warnings import Case, Languages, show, warnings
 from regard.errors import DataError
@@ -64,16 +66,10 @@ def check(
     if isinstance(data, str | Path):
         if not kind and source is None and target is None and (sides := sides_of(data)):
             kind = Kind(reads=sides[0], wants=sides[1])
-        labelled = is_for_labels(kind)
-        ends = (kind.get("reads", "text"), kind["wants"]) if labelled else (source or "?", target or "?")
+        named = is_plain(kind.get("reads", "text"), kind.get("wants", "text")) or is_for_labels(kind)
+        ends = (kind.get("reads", "text"), kind["wants"]) if named else (source or "?", target or "?")
         try:
-            if labelled:
-                columns = columns_of(kind, source, target)
-                plan = plan_for_labels(
-                    data, source=ends[0], target=ends[1], columns=columns, cache=cache, held_out=held_out
-                )
-            else:
-                plan = plan_for(data, source=source, target=target, cache=cache, held_out=held_out)
+            plan = plan_of_kind(data, kind, source, target, cache=cache, held_out=held_out)
         except DataError as fault:  # nothing to stream: the report has one error
             found = error("missing-corpus", fault.message, "", advice=fault.hint or "")
             return Report(str(data), *ends, findings=(found,))
@@ -101,6 +97,9 @@ def _check_plan(plan: Plan, tokenizers: tuple[Coder, Coder] | None) -> Report:
 
 def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple[str, ...]]:
     """What is the matter with the content, and the notes about it."""
+    texts = {split: survey for split, survey in surveys.items() if isinstance(survey, TextSurvey)}
+    if texts:
+        return list(text_warnings(texts)), (*plan.notes, text_note(texts))
     labels = {split: survey for split, survey in surveys.items() if isinstance(survey, LabelSurvey)}
     if not labels:
         return list(warnings(Languages(plan.source, plan.target), surveys)), plan.notes
@@ -109,14 +108,19 @@ def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple
 
 def _survey(plan: Plan) -> dict[str, Survey]:
     surveys: dict[str, Survey] = {}
-    labelled = is_labelled(plan.source, plan.target)
     for row in plan.rows():
         survey = surveys.get(row.split)
         if survey is None:
-            survey = LabelSurvey(row.split, plan.target) if labelled else Survey(row.split)
-            surveys[row.split] = survey
+            survey = surveys[row.split] = _new_survey(plan, row.split)
         survey.see(row)
     return {split: surveys[split] for split in sorted(surveys, key=by_split)}
+
+
+def _new_survey(plan: Plan, split: str) -> Survey:
+    """What gathers the numbers that the checks of such a corpus need."""
+    if is_plain(plan.source, plan.target):
+        return TextSurvey(split)
+    return LabelSurvey(split, plan.target) if is_labelled(plan.source, plan.target) else Survey(split)
 
 
 def _lacking(plan: Plan, surveys: Mapping[str, Survey]) -> Iterator[Finding]:

@@ -17,11 +17,12 @@ from datasets import Dataset
 
 from regard.data.files import cache_folder
 from regard.data.held_out import USUAL, Cut, HeldOut
-from regard.data.labelled.wanted import Kind, columns_of, is_for_labels, is_labelled
+from regard.data.labelled.wanted import Kind, is_labelled
+from regard.data.plain.wanted import is_plain
 from regard.data.plan import Plan
 from regard.data.report import Finding
 from regard.data.rows import Reader, Row
-from regard.data.sources import plan_for, plan_for_labels
+from regard.data.sources import plan_of_kind
 from regard.data.store import keep, load
 from regard.errors import MissingData
 
@@ -34,8 +35,8 @@ class Corpus:
     """
 
     name: str
-    source: str  # the language read; or text, image
-    target: str  # the language written; or label, tags
+    source: str  # the language read; or text, image, nothing
+    target: str  # the language written; or label, tags, text
     splits: Mapping[str, Dataset]  # train, val, then the tests by name
     notes: tuple[str, ...] = ()  # what was decided while opening it
     cut: Cut = field(default_factory=dict)  # splits that were cut off from train
@@ -57,12 +58,13 @@ class Corpus:
         """Open a built-in corpus, a downloaded one, a folder or a file.
 
         With `wants="label"` or `"tags"`, and `reads="image"` where it is, the data is labelled: `source` holds texts
-        or paths of images, `target` labels or tags.
+        or paths of images, `target` labels or tags. With `reads="nothing"`, it is plain text, in `target`.
 
         Args:
             data: a name that `regard data list` shows, or a path.
             source: the language to read; may be left out where only two are there. Of labelled data, the column.
-            target: the language to write. Of labelled data, the column of labels.
+            target: the language to write. Of labelled data, the column of labels. Of plain text, "lines" where each
+                line is a text, "documents" where each file is; where nothing is said, empty lines in a file tell.
             size: how many training pairs a built-in corpus shall draw.
             seed: which ones.
             cache: where Arrow files and downloads are kept, if not in `files.cache_folder()`.
@@ -70,12 +72,7 @@ class Corpus:
             kind: `reads` and `wants`, what the sides are; `text` and `label`, the columns of labelled data.
         """
         kept = cache or cache_folder()
-        if is_for_labels(kind):
-            sides = {"source": kind.get("reads", "text"), "target": kind["wants"]}
-            columns = columns_of(kind, source, target)
-            plan = plan_for_labels(data, **sides, columns=columns, size=size, seed=seed, cache=kept, held_out=held_out)
-        else:
-            plan = plan_for(data, source=source, target=target, size=size, seed=seed, cache=kept, held_out=held_out)
+        plan = plan_of_kind(data, kind, source, target, size=size, seed=seed, cache=kept, held_out=held_out)
         folder = keep(plan, kept)
         return cls(plan.name, plan.source, plan.target, load(folder), plan.notes, plan.cut, folder.name)
 
@@ -92,7 +89,13 @@ class Corpus:
         if name == "test" and tests:
             return self.splits[tests[0]]
         labelled = is_labelled(self.source, self.target)
-        files = f"its {self.source}s" if labelled else f"{name}.{self.source} and {name}.{self.target}"
+        files = (
+            f"its {self.source}s"
+            if labelled
+            else f"{name}.txt"
+            if is_plain(self.source, self.target)
+            else f"{name}.{self.source} and {name}.{self.target}"
+        )
         raise MissingData(
             f"{self.name}: expected a split called '{name}'; found {', '.join(self.splits)}.",
             hint=f"Add {files}, or ask for another split.",

@@ -1,6 +1,7 @@
 """Built-in corpora as rows for training, and as plain files (`regard data make`).
 
-Pairs of texts are written a file a side, texts with labels as `.csv`, with tags a word a line, images a folder a class.
+Pairs of texts are written a file a side, texts with labels as `.csv`, with tags a word a line, images a folder a class,
+plain text as `.txt`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from regard.data.builtin import BUILTIN, examples
 from regard.data.files import cache_folder, scratch_folder, settle
 from regard.data.labelled.wanted import is_labelled
 from regard.data.labelled.write import names_of, write_labelled
+from regard.data.plain.wanted import is_plain, text_of
 from regard.data.plan import Plan
 from regard.data.report import Finding
 from regard.data.rows import Reader, Row
@@ -96,6 +98,8 @@ def write_files(plan: Plan, out: Path, *, gold: bool = False) -> list[Path]:
         raise UsageError(f"{plan.name} has no gold links.", hint="Leave --gold out.")
     labelled = is_labelled(plan.source, plan.target)
     endings = [plan.source, plan.target] + ([f"{plan.source}-{plan.target}.gold"] if gold else [])
+    if is_plain(plan.source, plan.target):
+        endings = ["txt"]
     splits = [reader.split for reader in plan.readers]
     names = names_of(plan) if labelled else [f"{split}.{ending}" for split in splits for ending in endings]
     _refuse_to_overwrite(out, names)
@@ -114,7 +118,8 @@ def _write(plan: Plan, folder: Path, endings: list[str]) -> None:
         files = [path.open("w", encoding="utf-8", newline="\n") for path in paths]
         try:
             for row in reader.rows():
-                for file, text in zip(files, (row.source, row.target, row.links), strict=False):
+                texts = (text_of(row),) if len(files) == 1 else (row.source, row.target, row.links)
+                for file, text in zip(files, texts, strict=False):
                     file.write(f"{text}\n")
         finally:
             for file in files:

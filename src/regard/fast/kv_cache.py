@@ -15,9 +15,12 @@ from regard.types import Prepared, Reorderable, State
 
 @dataclass(frozen=True)
 class TransformerState(State):
-    """The memory, prepared for each layer, and the prepared past (none before the first step)."""
+    """The memory, prepared for each layer, and the prepared past (none before the first step).
 
-    memory: SharedMemory
+    Without a source there is no memory.
+    """
+
+    memory: SharedMemory | None
     past: tuple[Prepared, ...] = ()
 
     def reorder(self, index: Int[Tensor, " N"]) -> TransformerState:
@@ -32,10 +35,17 @@ class TransformerState(State):
         """The rows of all. Their pasts end together: who was not there so long ago has keys that nobody may look at."""
         states = (self, *others)
         past = next((state.past for state in states if state.past), ())
-        pasts = [state.past or tuple(_unseen(layer, len(state.memory)) for layer in past) for state in states]
+        pasts = [state.past or tuple(_unseen(layer, _rows(state)) for layer in past) for state in states]
         return Reorderable.concatenate(
             *(replace(s, past=p) for s, p in zip(states, _ending_together(pasts), strict=True))
         )
+
+
+def _rows(state: TransformerState) -> int:
+    """How many rows a state has, one that has no past yet."""
+    if state.memory is not None:
+        return len(state.memory)
+    return len(state.step) if isinstance(state.step, Tensor) else 0
 
 
 def _unseen(layer: Prepared, rows: int) -> Prepared:

@@ -60,7 +60,9 @@ class Model(nn.Module):
         return self.specs[0].size, self.specs[1].size
 
     def read(self, source: Padded | Grid) -> Memory:
-        """The source as a memory."""
+        """The source as a memory; of a model without one, a memory of nothing for each row."""
+        if self.encode is None:
+            return self.nothing_read(len(source.data))
         return self.encode(self.embed(source))
 
     def nothing_read(self, rows: int) -> Memory:

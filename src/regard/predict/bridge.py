@@ -31,6 +31,11 @@ class Copy(nn.Module):
 
     def __init__(self, memory: Widths, widths: tuple[int, ...], cells: bool) -> None:
         super().__init__()
+        if not memory.summary:
+            raise ShapeError(
+                "the bridge 'copy' hands on an encoder's last states, and there is no source.",
+                hint='Write part = "zero" for the bridge.',
+            )
         if memory.final != widths or (cells and not memory.cells):
             raise ShapeError(
                 f"the bridge 'copy' needs encoder layers like the decoder's: the encoder ends with "

@@ -169,6 +169,14 @@ def required(attend: Maker | None, wiring: str) -> Maker:
     return attend
 
 
+def over_memory(attend: Maker | None, memory: Widths, wiring: str) -> Maker | None:
+    """The attention over the memory, which a wiring cannot do without; none where there is no source to remember."""
+    if memory.keys:
+        return required(attend, wiring)
+    refused(attend, f"without a source the decoder '{wiring}'")
+    return None
+
+
 def refused(attend: Maker | None, what: str) -> None:
     """Say so where an attention is given to something that has no use for it."""
     if attend is not None:

@@ -1,5 +1,7 @@
 """The Transformer's decoder: self-attention over the past, attention over the memory, feed-forward.
 
+Without a source there is no memory, and a layer looks at the past alone: a language model.
+
 `step` remembers the prepared keys of the past (a KV cache), so that a step costs one position. The past is
 kept apart from the future here, by a mask, whatever scope the self-attention has: no recipe can leak.
 """
@@ -8,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -19,12 +20,13 @@ from regard.errors import UsageError
 from regard.fast import static_cache
 from regard.fast.kv_cache import TransformerState
 from regard.fast.shared_memory import minds, share_memory
-from regard.predict.recurrent import prepare, required
+from regard.predict.recurrent import over_memory, prepare
 from regard.predict.words import stepped, taught
 from regard.registry import Maker, maker, part
-from regard.sublayers import FeedForward, Norm, Residual
+from regard.sublayers import Activation, FeedForward, Norm, Residual
 from regard.types import (
     Attended,
+    Attends,
     Count,
     Memory,
     Modules,
@@ -39,13 +41,13 @@ from regard.types import (
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention, attention over the memory, feed-forward, each with its skip and norm."""
+    """Self-attention, attention over the memory if there is one, feed-forward, each with its skip and norm."""
 
     def __init__(
         self,
         width: int,
         memory: Widths,
-        attend: Maker,
+        attend: Maker | None,
         self_attend: Maker,
         feed: FeedForward,
         norm: Norm,
@@ -58,21 +60,23 @@ class DecoderLayer(nn.Module):
                 "the gates of [predict.self_attend] read their neighbours, and so would see the future.",
                 hint="Take the encode table out of its choice: then each key is judged by itself.",
             )
-        self.attend = attend(width, memory.keys, memory.values)
+        self.attend = None if attend is None else attend(width, memory.keys, memory.values)
         self.feed = feed
-        self.around_self, self.around_attend, self.around_feed = (Residual(width, norm, dropout) for _ in range(3))
+        self.around_self = Residual(width, norm, dropout)
+        self.around_attend = None if attend is None else Residual(width, norm, dropout)
+        self.around_feed = Residual(width, norm, dropout)
 
     def forward(
         self,
         rows: Float[Tensor, "B Q D"],
-        ask: Callable[..., Attended],
+        ask: Callable[..., Attended] | None,
         past: Prepared | None,
         allowed: Bool[Tensor, "B Q Q"],
         real: Bool[Tensor, "B Q"] | None,
-    ) -> tuple[Float[Tensor, "B Q D"], Prepared, tuple[Attended, Attended]]:
-        """New rows after the past: the rows, the longer past, and what was looked at (self, memory).
+    ) -> tuple[Float[Tensor, "B Q D"], Prepared, tuple[Attended, ...]]:
+        """New rows after the past: the rows, the longer past, and what was looked at (self, then memory).
 
-        `ask` is the memory's look for this layer.
+        `ask` is the memory's look for this layer; none where there is no memory.
         """
         start = 0 if past is None else past.keys.shape[-2]
         kept: list[Prepared] = []
@@ -84,29 +88,31 @@ class DecoderLayer(nn.Module):
             looked.append(self.self_attend(some, kept[0], start=start, real=real))
             return looked[-1].context
 
-        def look(some: Tensor) -> Tensor:
-            looked.append(ask(self.attend, some, start=start, real=real))
-            return looked[-1].context
+        rows = self.around_self(rows, reflect)
+        if ask is not None and self.around_attend is not None:
 
-        rows = self.around_attend(self.around_self(rows, reflect), look)
-        return self.around_feed(rows, self.feed), kept[0], (looked[0], looked[1])
+            def look(some: Tensor) -> Tensor:
+                looked.append(ask(self.attend, some, start=start, real=real))
+                return looked[-1].context
+
+            rows = self.around_attend(rows, look)
+        return self.around_feed(rows, self.feed), kept[0], tuple(looked)
 
 
 @part("predict", "transformer")
 class TransformerDecoder(nn.Module):
-    """A stack of layers that look at their own past and at the memory (Vaswani 2017).
+    """A stack of layers that look at their own past and at the memory (Vaswani 2017); without a source, at their past.
 
     Settings:
         embed: how target words become vectors; their width is the stack's.
         layers: how many stand on one another.
         feed: the width inside the feed-forward sublayers.
         norm: "after" a sublayer as in the paper, or "before" it, which trains without a warm-up.
+        activation: between the two matrices of a feed-forward: "relu", "gelu", or "gelu_tanh", its approximation.
         dropout: share of the numbers dropped in training, in each sublayer's output.
         self_attend: the attention over the past; [attend] is the one over the memory.
         readout: from the top states to the vocabulary.
     """
-
-    attends: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -118,6 +124,7 @@ class TransformerDecoder(nn.Module):
         layers: Count = 3,
         feed: Count = 1024,
         norm: Norm = "before",
+        activation: Activation = "relu",
         dropout: Share = 0.1,
         self_attend: Maker = maker("attend", "heads"),
         readout: Maker = maker("readout", "tied"),
@@ -125,9 +132,10 @@ class TransformerDecoder(nn.Module):
         super().__init__()
         self.embed = embed(size)
         width = self.embed.width
-        cross = required(attend, "transformer")
+        cross = over_memory(attend, memory, "transformer")
+        self.attends = cross is not None
         self.layers: Modules = nn.ModuleList(
-            DecoderLayer(width, memory, cross, self_attend, FeedForward(width, feed), norm, dropout)
+            DecoderLayer(width, memory, cross, self_attend, FeedForward(width, feed, activation), norm, dropout)
             for _ in range(layers)
         )
         self.last = nn.LayerNorm(width) if norm == "before" else nn.Identity()
@@ -137,20 +145,26 @@ class TransformerDecoder(nn.Module):
     def continuous(self) -> bool:
         """May rows stand side by side that began at different steps? Not if it matters where a query or its past is."""
         selves = [layer.self_attend for layer in self.layers]
-        minded = [("follows", [layer.attend for layer in self.layers]), ("follows", selves), ("positional", selves)]
+        minded = [("follows", self._looks()), ("follows", selves), ("positional", selves)]
         return not any(minds(what, *attends) for what, attends in minded)
 
     def start(self, memory: Memory) -> State:
         """Prepare the memory for every layer, once."""
         state = self._start(memory)
-        if static_cache.in_use() and static_cache.is_simple(self.layers):
+        if state.memory is not None and static_cache.in_use() and static_cache.is_simple(self.layers):
             return static_cache.begin(self.layers, state.memory, memory) or state
         return state
 
     def _start(self, memory: Memory) -> TransformerState:
-        looks = [layer.attend for layer in self.layers]
+        looks = self._looks()
+        if not looks:
+            return TransformerState(0, None)
         prepared = (prepare(attend, memory) for attend in looks)
         return TransformerState(0, share_memory(prepared, *looks))
+
+    def _looks(self) -> list[Attends]:
+        """What every layer looks at the memory with; nothing where there is none."""
+        return [layer.attend for layer in self.layers if layer.attend is not None]
 
     def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
         """One position, after the remembered ones."""
@@ -176,10 +190,12 @@ class TransformerDecoder(nn.Module):
         self, rows: Tensor, state: TransformerState, allowed: Tensor, real: Tensor | None
     ) -> tuple[Tensor, tuple[Prepared, ...], tuple[Attended, ...]]:
         """All layers; `looked` holds the memory's looks, one a layer (self-attention is for `watch`)."""
-        kept, looked = [], []
+        kept: list[Prepared] = []
+        looked: list[Attended] = []
         for number, layer in enumerate(self.layers):
             past = state.past[number] if state.past else None
-            rows, longer, seen = layer(rows, partial(state.memory.look, number), past, allowed, real)
+            ask = None if state.memory is None else partial(state.memory.look, number)
+            rows, longer, seen = layer(rows, ask, past, allowed, real)
             kept.append(longer)
-            looked.append(seen[1])
+            looked += seen[1:]
         return self.last(rows), tuple(kept), tuple(looked)

@@ -145,14 +145,23 @@ class Linear(Readout):
 
 @part("readout", "tied")
 class Tied(Readout):
-    """E f + b, with E the table that embeds the target: what a piece means going in, it means coming out."""
+    """E f + b, with E the table that embeds the target: what a piece means going in, it means coming out.
 
-    def __init__(self, inputs: int, embed: Embeds) -> None:
+    Settings:
+        bias: whether each piece has a number of its own, added to its score.
+    """
+
+    bias: Tensor
+
+    def __init__(self, inputs: int, embed: Embeds, *, bias: bool = True) -> None:
         super().__init__()
         self.table = embed.table
         width = embed.table.embedding_dim
         self.fit = nn.Identity() if inputs == width else nn.Linear(inputs, width, bias=False)
-        self.bias = nn.Parameter(torch.zeros(embed.size))
+        if bias:
+            self.bias = nn.Parameter(torch.zeros(embed.size))
+        else:
+            self.register_buffer("bias", torch.zeros(embed.size), persistent=False)
 
     @property
     def enters(self) -> nn.Module:  # type: ignore[override]

@@ -47,7 +47,7 @@ def refuse_nan(values: Float[Tensor, "..."]) -> None:
 
 
 class Constraints:
-    """The rules of one search. `limits` says how many pieces each sentence's output may have."""
+    """The rules of one search. `limits` and `least` say how many pieces each sentence's output may and must have."""
 
     def __init__(self, options: Options, lengths: Int[Tensor, " B"], *, size: int, end: int) -> None:
         options.check_pieces(len(lengths), size=size, end=end)
@@ -55,11 +55,12 @@ class Constraints:
         self.avoid = torch.tensor(list(options.avoid), dtype=torch.long, device=lengths.device)
         self.prefix = _framed(options, len(lengths)).to(lengths.device)
         self.limits = lengths.new_tensor(options.limits(lengths.tolist()))
+        self.least = lengths.new_tensor(options.least(len(lengths)))
 
     def reorder(self, index: Int[Tensor, " N"]) -> Constraints:
         """The same rules for sentence `index[i]` at place i."""
         other = copy(self)
-        other.prefix, other.limits = self.prefix[index], self.limits[index]
+        other.prefix, other.limits, other.least = self.prefix[index], self.limits[index], self.least[index]
         return other
 
     def concatenate(self, other: Constraints) -> Constraints:
@@ -67,6 +68,7 @@ class Constraints:
         more, width = copy(self), max(self.prefix.shape[1], other.prefix.shape[1])
         tables = [F.pad(each.prefix, (0, width - each.prefix.shape[1]), value=FREE) for each in (self, other)]
         more.prefix, more.limits = torch.cat(tables), torch.cat((self.limits, other.limits))
+        more.least = torch.cat((self.least, other.least))
         return more
 
     def renamed(self, *, end: int, avoid: Int[Tensor, " A"], prefix: Int[Tensor, "B P"]) -> Constraints:
@@ -98,7 +100,7 @@ class Constraints:
         """Forbid single pieces; was there anything to forbid?"""
         early = bool(self.options.min_length)
         if early:
-            chances[:, self.end].masked_fill_(torch.as_tensor(step) < self.options.min_length, NEVER)
+            chances[:, self.end].masked_fill_(self.least[rows.owner] > step, NEVER)
         if len(self.avoid):
             chances[:, self.avoid] = NEVER
         if rows.written is not None:

@@ -15,7 +15,7 @@ from regard.search.hypothesis import Hypothesis
 from regard.search.loop import in_use, read
 from regard.search.options import Options
 from regard.search.penalty import heads_apart, looked_at, ranks
-from regard.types import Attended, Batch, Padded
+from regard.types import Attended, Batch, Padded, nothing
 
 
 def force(model: Model, batch: Batch, options: Options | None = None, *, record: bool = False) -> list[Hypothesis]:
@@ -28,7 +28,7 @@ def force(model: Model, batch: Batch, options: Options | None = None, *, record:
     options = options or Options()
     given, real = batch.target.data[:, 1:], batch.target.mask[:, 1:]
     with in_use(model):
-        memory = read(model, batch.source)
+        memory = read(model, nothing(len(batch)) if batch.source is None else batch.source)
         taught = model.predict.teach(Padded(batch.target.data[:, :-1], real), memory)
         likelihood = -_nll(taught.logits, given, real).sum(1)
         refuse_nan(likelihood)

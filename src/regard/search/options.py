@@ -26,6 +26,8 @@ class Sampling:
     top_p: draw only from the likeliest pieces that together hold this share (Holtzman et al. 2020); 1 is all.
     draws: how many outputs are drawn for each sentence.
     seed: the same seed draws the same for the same sentence; None draws anew each time.
+    typical: draw only from the pieces that are about as surprising as the next piece is expected to be, which together
+        hold this share (Meister et al. 2023); 1 is all.
     """
 
     temperature: Number = 1.0
@@ -33,13 +35,16 @@ class Sampling:
     top_p: Number = 1.0
     draws: int = 1
     seed: int | None = None
+    typical: Number = 1.0
 
     def __post_init__(self) -> None:
         at_least("temperature", self.temperature, 0)
         at_least("top_k", self.top_k, 0)
         at_least("draws", self.draws, 1)
-        if not 0 < self.top_p <= 1:
-            raise UsageError(f"search: expected top_p to be more than 0 and at most 1; found {self.top_p}.")
+        for name in ("top_p", "typical"):
+            if not 0 < getattr(self, name) <= 1:
+                found = getattr(self, name)
+                raise UsageError(f"search: expected {name} to be more than 0 and at most 1; found {found}.")
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class Options:
     stretch: an output has at most `stretch` times as many pieces as its source and 10 more; inf is no limit.
     no_repeat: an output writes no sequence of so many pieces twice; 0 lets it repeat.
     prefix: the first pieces of each sentence's output, one entry a sentence; they bow to none of these rules.
+    continues: whether `min_length` and `max_length` count the pieces after the prefix alone, and nothing else limits
+        an output: how a text is continued, where there is no source.
     avoid: pieces that are never written.
     shortlist: what each source may lead to; nothing else is scored, and chances are shares among the candidates.
         What is forced or to be avoided is scored as well. None scores all pieces.
@@ -75,6 +82,7 @@ class Options:
     stretch: Number = 2.0
     no_repeat: int = 0
     prefix: Sequence[Sequence[int]] = ()
+    continues: bool = False
     avoid: Sequence[int] = ()
     shortlist: Shortlist | None = None
     sampling: Sampling | None = None
@@ -123,8 +131,18 @@ class Options:
 
     def limits(self, lengths: Sequence[int]) -> list[int]:
         """How many pieces each output may have, its forced beginning included."""
-        forced = [len(pieces) for pieces in self.prefix] or [0] * len(lengths)
+        forced = self.forced(len(lengths))
+        if self.continues:
+            return [begun + self.max_length for begun in forced]
         return [max(self.limit(length), least) for length, least in zip(lengths, forced, strict=True)]
+
+    def least(self, sentences: int) -> list[int]:
+        """How many pieces each output must have, its forced beginning included."""
+        return [(begun if self.continues else 0) + self.min_length for begun in self.forced(sentences)]
+
+    def forced(self, sentences: int) -> list[int]:
+        """How many pieces the output of each sentence is made to begin with."""
+        return [len(pieces) for pieces in self.prefix] or [0] * sentences
 
     def check_pieces(self, sentences: int, *, size: int, end: int) -> None:
         """Refuse forced and avoided pieces that cannot be, in a search for so many sentences."""
@@ -134,7 +152,7 @@ class Options:
                 hint="Give an empty prefix to a sentence that may begin as it likes.",
             )
         longest = max(map(len, self.prefix), default=0)
-        if longest > self.max_length:
+        if longest > self.max_length and not self.continues:
             raise UsageError(
                 f"a prefix has {longest} pieces, and an output at most {self.max_length}.", hint="Raise max_length."
             )

@@ -60,18 +60,24 @@ class Draw(Strategy):
         self.copies = sampling.draws
 
     def begin(self, limits: Int[Tensor, " B"]) -> None:
-        """Throw all dice at once, so that those of a row do not depend on when other rows end."""
+        """Throw all dice at once, so that those of a row do not depend on when other rows end.
+
+        Of a text that is continued, the first are for the first piece after its beginning, however long that is.
+        """
         steps = self.options.max_length + 1
         if isinstance(self.generator, Sequence):
             thrown = torch.cat([torch.rand((self.copies, steps), generator=each) for each in self.generator])
         else:
             thrown = torch.rand((len(limits), steps), generator=self.generator)
         self.dice = thrown.to(limits.device)
+        begun = self.options.forced(len(limits) // self.copies) if self.options.continues else [0]
+        self.begun = limits.new_tensor(begun).repeat_interleave(self.copies)
 
     def narrow(self, chances: Float[Tensor, "N V"], rows: Rows, step: Step, wanted: int) -> Candidates:
         """A piece for each row."""
         shares, pieces = shortlist(chances, self.sampling)
-        place = draw(shares, self.dice[rows.owner, step])
+        at = (step - self.begun[rows.owner]).clamp(min=0) if self.options.continues else step
+        place = draw(shares, self.dice[rows.owner, at])
         piece = place.unsqueeze(1) if pieces is None else pieces.gather(1, place.unsqueeze(1))
         return Candidates(chances.gather(1, piece), piece)
 
@@ -88,13 +94,26 @@ def shortlist(
         values, pieces = chances.sort(descending=True)
     # The largest is taken off first: divided by a tiny temperature, everything may become -inf.
     shares = torch.softmax((values - values.amax(-1, keepdim=True)) / (sampling.temperature or 1.0), -1)
-    return (nucleus(shares, sampling.top_p) if sampling.top_p < 1 else shares), pieces
+    if sampling.top_p < 1:
+        shares = nucleus(shares, sampling.top_p)
+    return (typical_set(shares, sampling.typical) if sampling.typical < 1 else shares), pieces
 
 
 def nucleus(shares: Float[Tensor, "N C"], top_p: Number) -> Float[Tensor, "N C"]:
     """Of shares from large to small only the first ones that together hold `top_p`; at least one."""
     before = shares.cumsum(-1) - shares
     return shares.masked_fill(before >= top_p, 0.0)
+
+
+def typical_set(shares: Float[Tensor, "N C"], mass: Number) -> Float[Tensor, "N C"]:
+    """Only the shares whose surprise, -log p, is nearest to the expected one, as many as together hold `mass`."""
+    shares = shares / shares.sum(-1, keepdim=True)
+    surprise = -shares.log()
+    expected = (shares * surprise.nan_to_num(posinf=0.0)).sum(-1, keepdim=True)
+    order = (surprise - expected).abs().sort(-1, stable=True).indices
+    nearest = shares.gather(-1, order)
+    before = nearest.cumsum(-1) - nearest
+    return torch.zeros_like(shares).scatter(-1, order, nearest.masked_fill(before >= mass, 0.0))
 
 
 def draw(shares: Float[Tensor, "N C"], dice: Float[Tensor, " N"]) -> Int[Tensor, " N"]:

@@ -1,4 +1,7 @@
-"""What a corpus is for, where nobody said: labelled data shows in its columns, its folders or its files' endings."""
+"""What a corpus is for, where nobody said: labelled data shows in its columns, its folders or its files' endings.
+
+Plain text is a single text file, or files of it that are named by split.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +14,38 @@ from regard.data.labelled.files import stem_and_ending
 from regard.data.labelled.find import TABLES, files_of
 from regard.data.labelled.tables import told_by
 from regard.data.labelled.wanted import Wanted, is_labelled
-from regard.data.names import read_name, split_named
+from regard.data.names import read_name, split_named, split_of_stem
+from regard.data.plain.find import is_plain_file
+from regard.data.plain.wanted import NOTHING, is_plain
 from regard.errors import UsageError
 
-TASKS = ("translate", "classify", "tag")
+TASKS = ("translate", "classify", "tag", "generate")
+_PLAIN = (NOTHING, "text")
 _LABELS = {"image": Wanted("image", "label"), "text": Wanted("text", "label")}
 
 
 def sides_of(data: str | Path) -> tuple[str, str] | None:
-    """What is read and what is wanted where data is plainly labelled; nothing where it is not."""
+    """What is read and what is wanted where data is plainly labelled, or plain text; nothing where it is neither."""
     if isinstance(data, str) and data in BUILTIN:
-        return next((sides for sides in BUILTIN[data].languages if is_labelled(*sides)), None)
+        known = BUILTIN[data].languages
+        return next((sides for sides in known if is_labelled(*sides) or is_plain(*sides)), None)
     path = Path(data).expanduser()
     if not path.exists():
         return None
     try:
-        return _told_by_files(path) or _told_by_folders(path)
+        return _told_by_files(path) or _told_by_folders(path) or _told_by_texts(path)
     except OSError:
         return None  # whoever opens it says why
 
 
 def sides_for(task: str | None, data: str | Path) -> tuple[str, str] | None:
-    """The same for a task that was named: `classify` and `tag` are of labelled data, `translate` is not."""
+    """The same for a task that was named: `classify` and `tag` are of labelled data, `generate` of plain text."""
     if task is None:
         return sides_of(data)
     if task not in TASKS:
         raise UsageError(f"no task is called '{task}'; there are {', '.join(TASKS)}.", hint="Leave --task out.")
+    if task == "generate":
+        return _PLAIN
     if task == "tag":
         return "text", "tags"
     if task == "classify":
@@ -65,3 +74,12 @@ def _told_by_folders(path: Path) -> tuple[str, str] | None:
     if not pairs and any(class_readers(folder, "train", _LABELS["text"], path) for folder in folders):
         return "text", "label"
     return None
+
+
+def _told_by_texts(path: Path) -> tuple[str, str] | None:
+    """A text file, or a folder with some that are named by split, and nothing that could be pairs of languages."""
+    if path.is_file():
+        return _PLAIN if is_plain_file(path) else None
+    files = [each for each in path.iterdir() if each.is_file()]
+    named = [each for each in files if is_plain_file(each) and split_of_stem(stem_and_ending(each)[0])]
+    return _PLAIN if named and not any(read_name(each) for each in files if each not in named) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
+from regard.data.plain.wanted import is_plain
 from regard.errors import UnknownName, UsageError
 
 READS = ("text", "image")
@@ -15,8 +16,8 @@ HINT = 'Say which they are: --text COLUMN --label COLUMN (in Python text="...", 
 class Kind(TypedDict, total=False):
     """What `Corpus.open` and `check` take beside languages: the two sides, and the columns that hold them."""
 
-    reads: str  # text (default), image
-    wants: str  # text (default), label, tags
+    reads: str  # text (default), image; nothing, of plain text
+    wants: str  # text (default), label, tags; nothing, of plain text that is read
     text: str | None  # the column of texts, words or images
     label: str | None  # the column of labels or tags
 
@@ -58,6 +59,8 @@ def is_labelled(source: str, target: str) -> bool:
 
 def rows_of(source: str, target: str) -> str:
     """What the rows of a corpus are called in messages."""
+    if is_plain(source, target):
+        return "lines of text"
     if not is_labelled(source, target):
         return "pairs of sentences"
     return f"{source}s with {'tags' if target == 'tags' else 'labels'}"

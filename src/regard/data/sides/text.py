@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Literal
@@ -17,6 +18,25 @@ from regard.types import Padded, Probability, Whole
 
 FILES: dict[Role, str] = {"source": SOURCE_FILE, "target": TARGET_FILE}
 Joint = Literal["auto", "yes", "no"]
+
+
+@dataclass(frozen=True)
+class Framed:
+    """Pieces as a model without a source is taught them: after one that it is given first, each is predicted.
+
+    A text stands between two ends, of which the first is that of the text before. One that ends with a line feed goes
+    on in the next row, and has no end of its own. A block of a long text begins with the last piece of the one before.
+    """
+
+    ids: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str, ids: Sequence[int]) -> Framed:
+        """A row of a corpus."""
+        return cls((END, *ids) if text.endswith("\n") else (END, *ids, END))
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 @part("side", "text")
@@ -45,6 +65,7 @@ class Text:
         self.role, self.pieces, self.vocabulary, self.longest, self.sample = role, pieces, vocabulary, longest, sample
         self.places = False  # whether items know where their pieces stand: a goal that needs it says so
         self.masked = False  # whether a piece stands for hidden ones, which people write [MASK]: a goal says so
+        self.framed = False  # whether items stand in their frames: a goal whose texts have no source says so
         self._tokenizer: Tokenizer | None = None
 
     @classmethod
@@ -76,29 +97,36 @@ class Text:
     def encode(
         self, cells: Sequence[Any], random: Random | None = None, given: Sequence[Any] | None = None
     ) -> list[Any]:
-        """The pieces of each line: their ids, or `Pieces` where places are wanted."""
+        """The pieces of each line: their ids, in a frame where that is wanted, or `Pieces` where places are."""
         sample = self.sample if random is not None else 0.0
+        if self.framed:
+            found = self.tokenizer.encode_ids(cells, sample=sample, random=random)
+            return [Framed.of(text, ids) for text, ids in zip(cells, found, strict=True)]
         if not self.places:
-            found = list(self.tokenizer.encode_ids(cells, sample=sample, random=random))
-            return holes_in(self.tokenizer, cells, found) if self.masked else found
+            plain = list(self.tokenizer.encode_ids(cells, sample=sample, random=random))
+            return holes_in(self.tokenizer, cells, plain) if self.masked else plain
         if not sample:
             return list(self.tokenizer.encode_batch(cells))
         return [self.tokenizer.encode(line, sample=sample, random=random) for line in cells]
 
     def positions(self, item: Any) -> int:
         """Its pieces and the end; of a target the start too."""
+        if isinstance(item, Framed):
+            return len(item)
         return len(item) + (1 if self.role == "source" else 2)
 
     def predictions(self, item: Any) -> int:
-        """Its pieces and the end."""
-        return len(item) + 1
+        """Its pieces and the end; of pieces in a frame all but the first."""
+        return len(item) - 1 if isinstance(item, Framed) else len(item) + 1
 
     def fits(self, item: Any) -> bool:
         """Has it no more pieces than it may have?"""
-        return not self.longest or len(item) <= self.longest
+        return not self.longest or self.predictions(item) - 1 <= self.longest
 
     def collate(self, items: Sequence[Any]) -> Padded:
-        """A source ends with `</s>`; a target stands between `<s>` and `</s>`."""
+        """A source ends with `</s>`; a target stands between `<s>` and `</s>`; what has a frame keeps it."""
+        if items and isinstance(items[0], Framed):
+            return pad([item.ids for item in items])
         before = [] if self.role == "source" else [START]
         return pad([[*before, *ids_of(item), END] for item in items])
 
