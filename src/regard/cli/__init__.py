@@ -21,6 +21,7 @@ from regard.cli import (
     data,
     evaluate,
     export,
+    fill,
     parts,
     quickstart,
     recipe,
@@ -53,6 +54,7 @@ app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("classify")(classify.classify)
 app.command("tag")(classify.tag)
+app.command("fill")(fill.fill)
 app.command("align")(align.align)
 app.command("score-links")(score_links.score_links)
 app.command("show")(show.show)

@@ -29,7 +29,7 @@ class Fill(nn.Module):
     With `share = true` these vectors are the ones that embed the source. What is found for padding means nothing.
 
     Settings:
-        width: of the vectors of pieces; 0 takes that of the states. A source whose table has an inner width needs it.
+        inner: width of the vectors of pieces, where it is another than that of the states; 0 for the same.
         epsilon: what the norm adds to a variance.
         approximate: take gelu's approximation by tanh.
         pair: tell from the summary, too, whether the second of two texts follows the first (next sentence, order).
@@ -43,7 +43,7 @@ class Fill(nn.Module):
         memory: Widths,
         attend: Maker | None,
         *,
-        width: Whole = 0,
+        inner: Whole = 0,
         epsilon: Positive = 1e-5,
         approximate: bool = False,
         pair: bool = False,
@@ -51,10 +51,10 @@ class Fill(nn.Module):
         super().__init__()
         refused(attend, "'fill'")
         no_gates(memory, "'fill'")
-        inner = width or memory.values
+        width = inner or memory.values
         self.approximate = "tanh" if approximate else "none"
-        self.transform, self.norm = nn.Linear(memory.values, inner), nn.LayerNorm(inner, eps=epsilon)
-        self.embed = Vectors(size, inner)
+        self.transform, self.norm = nn.Linear(memory.values, width), nn.LayerNorm(width, eps=epsilon)
+        self.embed = Vectors(size, width)
         self.bias = nn.Parameter(torch.zeros(size))
         self.follows = nn.Linear(memory.summary, 2) if pair else None
 

@@ -16,7 +16,12 @@ from regard.recipe import Recipe, needs
 from regard.tasks.setup import Say
 
 Finish = Callable[[Path, Corpus, Say], dict[str, str]]  # what a goal adds to the folder of its best model
-USES = {"classify": '.classify("...").label', "tag": '.tag("...").tags', "translate": '.translate("...").text'}
+USES = {
+    "fill": '.fill("... [MASK] ...").filled',
+    "classify": '.classify("...").label',
+    "tag": '.tag("...").tags',
+    "translate": '.translate("...").text',
+}
 
 
 def complete(home: RunFolder, recipe: Recipe, corpus: Corpus, outcome: Outcome, finish: Finish, say: Say) -> None:

@@ -148,7 +148,7 @@ def _written(translator: Translator, rows: Dataset, asked: EvaluateOptions) -> M
 
 def _answered(model: TaskModel, rows: Dataset, asked: EvaluateOptions) -> Measured:
     """The metrics of the task; the first of them by length. Targets are never encoded: some may be unknown."""
-    sources, references = list(rows["source"]), list(rows["target"])
+    sources, references = model.questions(list(rows["source"]), list(rows["target"]))
     watch = Stopwatch()
     with watch:
         found = model.answer(sources, record=False)

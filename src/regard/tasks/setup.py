@@ -22,6 +22,7 @@ from regard.learn.run import Aims
 from regard.learn.settings import TrainSettings
 from regard.model import OURS, Model, old_of, parameters
 from regard.recipe import Recipe
+from regard.registry import find
 from regard.task import Side, Task, TaskParts
 from regard.tasks.memory_check import check_memory
 from regard.tasks.validate import Validator
@@ -86,7 +87,7 @@ def _is_text(parts: TaskParts) -> bool:
 
 def _told(parts: TaskParts) -> str:
     """How large the sides are, in words."""
-    counted = {"text": "pieces", "label": "classes", "tags": "tags", "image": "channels"}
+    counted = {"text": "pieces", "segments": "pieces", "label": "classes", "tags": "tags", "image": "channels"}
     named = (("source", parts.source, parts.task.source), ("target", parts.target, parts.task.target))
     sizes = [f"{side.spec().size:,} {role} {counted.get(made.name, made.name)}" for role, side, made in named]
     return " and ".join(each for each in sizes if not each.startswith("0 "))
@@ -94,7 +95,8 @@ def _told(parts: TaskParts) -> str:
 
 def _check_share(recipe: Recipe, task: Task) -> None:
     """One table of vectors for both sides means nothing where a number is another piece on each side."""
-    if recipe.model.settings.get("share") and task.joint != "yes":
+    both = all(issubclass(find("side", made.name), Text) for made in (task.source, task.target))
+    if both and recipe.model.settings.get("share") and task.joint != "yes":
         raise UsageError(
             f'share = true needs one tokenizer for both sides; found task.joint = "{task.joint}".',
             hint='Write task.joint = "yes", or share = false.',

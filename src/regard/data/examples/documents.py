@@ -1,6 +1,7 @@
 """Documents: examples of lines that follow one another, alone or in two segments that do or do not belong together.
 
-A row that ends with a line feed goes on in the next one; rows that do so and the one after them are a document.
+A row that ends with a line feed goes on in the next one; rows that do so and the one after them are a document. An
+empty line ends one too.
 """
 
 from __future__ import annotations
@@ -111,10 +112,11 @@ class Documents:
 
 
 def _documents(pool: list[Example]) -> Iterator[list[Example]]:
-    """The rows of each document; a row that was left out ends one."""
+    """The rows of each document; a row that was left out ends one, and so does an empty line."""
     found: list[Example] = []
     for each in pool:
-        if found and (not isinstance(found[-1].source, Line) or each.row != found[-1].row + 1):
+        goes_on = found and isinstance(found[-1].source, Line) and len(found[-1].source)
+        if found and (not goes_on or each.row != found[-1].row + 1):
             yield found
             found = []
         found.append(each)
