@@ -89,7 +89,7 @@ class Segments(Text):
         if not self.length or sum(lengths) <= room:
             return texts
         while sum(lengths) > max(room, 1):
-            lengths[lengths.index(max(lengths))] -= 1
+            lengths[max(range(len(lengths)), key=lambda place: (lengths[place], place))] -= 1
         return tuple(ids_of(each)[:length] for each, length in zip(texts, lengths, strict=True))
 
     def positions(self, item: Any) -> int:
