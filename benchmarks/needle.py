@@ -1,6 +1,7 @@
 """GA-Net on needles: three telling words among forty. What is looked at, and what the gates let through, is known.
 
-Soft attention, then gates at several prices: accuracy; density, the share of open gates (3 of 41 positions tell, the
+Soft attention, then gates at several prices, and relaxed ones that pay from the start, which too high a price closes:
+accuracy; density, the share of open gates (3 of 41 positions tell, the
 end of the text counted: 0.073); F1 of the open gates against the telling words; and how much of the attention is on
 these. Trainings that are done are not done again. Example:
 
@@ -28,6 +29,7 @@ SMALL = ("embed.width=32", "embed.deviation=1", "embed.dropout=0", "predict.drop
 SOFT = ("classify", "encode.hidden=64")
 GATED = ("ga-net", "encode.encode.hidden=64", "encode.auxiliary_encode.hidden=32")
 PRICES = (0.0, 0.03, 0.1, 0.3, 3.0)
+RELAXED = (0.03, 0.3)  # prices asked from the first update on, of gates that are not passed straight through
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ def arms(steps: int) -> dict[str, tuple[str, tuple[str, ...]]]:
     """A recipe and its settings, by the name of the arm."""
     annealed = (f"attend.choice.anneal={steps}", f"attend.choice.warmup={steps // 4}")
     gated = {f"gates, price {price:g}": (*GATED, *annealed, f"attend.choice.price={price}") for price in PRICES}
+    early = (f"attend.choice.anneal={steps}", "attend.choice.warmup=0", "attend.choice.straight_through=false")
+    gated |= {f"relaxed gates, price {price:g}": (*GATED, *early, f"attend.choice.price={price}") for price in RELAXED}
     return {name: (recipe, (*SMALL, *more)) for name, (recipe, *more) in {"soft attention": SOFT, **gated}.items()}
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import cycle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from worker import Job, Round, evenly, lines_of, of_pieces, serve, training, translating
 
 from regard.search import Options
 from regard.translate.translator import Translator
-from regard.types import Batch
+
+if TYPE_CHECKING:
+    from regard.types import Batch
 
 AVERAGE = 16  # source pieces of a sentence, its end included: how many positions so many sentences are
 
@@ -24,6 +25,7 @@ AVERAGE = 16  # source pieces of a sentence, its end included: how many position
 def train(job: Job) -> tuple[dict[str, Any], Round]:
     """Updates: a round goes through a few batches that stand for the whole epoch."""
     import setting
+    import torch
 
     from regard.data.pairs import pair_batches
     from regard.learn.learner import Learner, flush_denormals
@@ -31,6 +33,7 @@ def train(job: Job) -> tuple[dict[str, Any], Round]:
 
     text = setting.corpus(job["data"])
     tokenizer = setting.pieces(text)
+    torch.set_num_threads(job["threads"])
     recipe = setting.SHAPES[job["shape"]].resolve()
 
     def cut(tokens: int) -> list[Batch]:
@@ -71,8 +74,7 @@ def translate(job: Job) -> tuple[dict[str, Any], Round]:
 
 
 def prepare(job: Job) -> tuple[dict[str, Any], Round]:
-    """Ready for the work that the job names."""
-    torch.set_num_threads(job["threads"])
+    """Ready for the work that the job names. An engine that needs no PyTorch is measured without it."""
     return train(job) if job["work"] == "train" else translate(job)
 
 

@@ -5,6 +5,7 @@ import os
 import secrets
 import subprocess
 import sys
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,8 +42,34 @@ def modules_checked():
 jaxtyping.install_import_hook(modules_checked(), "beartype.beartype")
 
 
+CHECKED = 2  # updates of a training, and steps of a search, whose shapes are checked
+
+
+def _check_the_first(module, name, method):
+    """Check shapes in the first calls of a loop's body alone: later ones see the same, several times as slowly."""
+    found = sys.modules.get(module)
+    body = getattr(getattr(found, name, None), method, None)
+    if body is None or hasattr(body, "spared"):
+        return
+
+    @wraps(body)
+    def spared(self, *given, **named):
+        self.calls_checked = getattr(self, "calls_checked", 0) + 1
+        before = jaxtyping.config.jaxtyping_disable
+        jaxtyping.config.update("jaxtyping_disable", before or self.calls_checked > CHECKED)
+        try:
+            return body(self, *given, **named)
+        finally:
+            jaxtyping.config.update("jaxtyping_disable", before)
+
+    spared.spared = True
+    setattr(getattr(found, name), method, spared)
+
+
 @pytest.fixture(autouse=True)
 def _same_start(tmp_path_factory, monkeypatch):
+    _check_the_first("regard.learn.learner", "Learner", "update")
+    _check_the_first("regard.search.loop", "Running", "advance")
     torch.manual_seed(20150407)
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 

@@ -58,7 +58,7 @@ def pretended(tmp_path, monkeypatch):
     program.write_text(f"#!{sys.executable}\n" + PRETENDED.format(home=str(tmp_path)))
     program.chmod(0o755)
     save_file({"w": np.zeros((3, 5), np.float32)}, tmp_path / "weights.safetensors")
-    monkeypatch.setattr("regard.compare.runner.sys.executable", str(program))
+    monkeypatch.setattr("regard.tasks.children.sys.executable", str(program))
     return tmp_path
 
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.recipe.tree import VERB
-
 if TYPE_CHECKING:
     from regard.recipe.tree import Table
 
@@ -48,7 +46,7 @@ def systems(
 
 def _verb(recipe: Table) -> str:
     """The command that uses a recipe's model, as its text says."""
-    from regard.recipe.tree import Leaf, Table
+    from regard.recipe.tree import VERB, Leaf, Table
 
     task = recipe.entries.get("task")
     verb = task.entries.get("verb") if isinstance(task, Table) else None

@@ -101,9 +101,7 @@ def translate(
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     sampling = _sampling(sample, nbest, drawing, beam)
     options = Options(max(beam or BEAM, nbest), nbest, max_length=max_length, alpha=alpha, sampling=sampling)
-    job = TranslateJob(
-        model, options, alignments, form, None if engine == RAY else engine, threads, continuous=continuous
-    )
+    job = TranslateJob(model, options, alignments, form, None if engine == RAY else engine, threads, (), continuous)
     out, said = sys.stdout.buffer, set[str]()
     with _across(job, workers, address) if engine == RAY else _here(job) as turn:
         for written in turn(numbered(read_lines(file))):

@@ -17,7 +17,8 @@ from regard.errors import Interrupted
 from regard.learn.stop import interruptible
 
 LAST = 12  # lines of what a failed command said
-Item, Made = TypeVar("Item"), TypeVar("Made")
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 class Commands:
