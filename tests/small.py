@@ -42,8 +42,10 @@ def batch(source=(7, 5, 2), target=(6, 3, 5)):
 
 def built(recipe):
     """The model of a recipe; one that shares its table has one vocabulary, one that reads images three channels."""
-    sees = recipe.task.settings["source"].name == "image"
-    return recipe.build(3 if sees else TARGET if recipe.model.settings["share"] else SOURCE, TARGET)
+    reads = recipe.task.settings["source"].name
+    if reads == "nothing":
+        return recipe.build(0, TARGET)
+    return recipe.build(3 if reads == "image" else TARGET if recipe.model.settings["share"] else SOURCE, TARGET)
 
 
 def forward(model):
@@ -51,7 +53,7 @@ def forward(model):
     sees = getattr(model.encode, "sees_images", False)
     source = pictures(((16, 16), (13, 11), (8, 16))) if sees else words(SOURCE, (7, 5, 2))
     if hasattr(model.predict, "teach"):
-        return model.teach(Batch(source, words(TARGET, (6, 3, 5))))
+        return model.teach(Batch(source if model.encode else None, words(TARGET, (6, 3, 5))))
     if hasattr(model.predict, "fill"):
         return model.fill(source)
     return model.label(source) if hasattr(model.predict, "label") else model.tag(source)
@@ -94,6 +96,7 @@ def fitting(kind, name, predict="luong"):
         found += {
             "recurrent": ["encode.hidden=8"],
             "transformer": ["encode.feed=13", "encode.attend.heads=2"],
+            "lstmn": ["encode.hidden=8"],
             "gated": ["encode.encode.hidden=8", "encode.auxiliary_encode.hidden=4", *GATED],
             "grid": ["embed.part=pixels", "encode.hidden=8", "encode.layers=2"],
         }.get(name, [])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import nn
 
 from regard.registry import part
 from regard.types import Positive
 
 RECURRENT = ("weight_hh", "recur.weight")  # what the states are multiplied with, in encoders and in decoders
+RESIDUAL = ("attend.join.weight", "feed.narrow.weight")  # what a sublayer of a Transformer brings to its skip
 
 
 @part("initialise", "uniform")
@@ -73,3 +76,30 @@ class TruncatedNormal:
         for each in model.modules():
             if isinstance(each, nn.Embedding) and each.padding_idx is not None:
                 each.weight.data[each.padding_idx] = 0
+
+
+@part("initialise", "normal")
+class Normal:
+    """Matrices and tables of vectors are drawn from a normal distribution, biases are zero (Radford et al. 2019).
+
+    Every sublayer adds to the skip around it. Scaled down by the square root of how many there are, what they add up to
+    is as large in a deep Transformer as in a flat one.
+
+    Settings:
+        deviation: of what is drawn.
+        scaled: whether the last matrix of each sublayer is divided by the square root of the number of sublayers.
+    """
+
+    def __init__(self, *, deviation: Positive = 0.02, scaled: bool = True) -> None:
+        self.deviation, self.scaled = deviation, scaled
+
+    def __call__(self, model: nn.Module) -> None:
+        """Draw them; the norms stay as they are."""
+        weights = dict(model.named_parameters())
+        residual = {name for name in weights if name.endswith(RESIDUAL)}
+        for name, weight in weights.items():
+            if weight.dim() > 1:
+                share = math.sqrt(len(residual)) if self.scaled and name in residual else 1.0
+                nn.init.normal_(weight, std=self.deviation / share)
+            elif name.endswith("bias"):
+                nn.init.zeros_(weight)

@@ -7,7 +7,7 @@ from regard.evaluate import METRICS, count_bleu
 from regard.evaluate.metrics import LABELLED, RENAMED, TAGGED, WRITTEN, counting, is_higher_better, metric
 from regard.learn.events import Validation
 
-LOWER = {"ece", "nll", "perplexity", "aer", "loss"}
+LOWER = {"ece", "nll", "perplexity", "piece_perplexity", "bits_per_byte", "aer", "loss"}
 
 
 def test_every_metric_knows_which_way_is_better():
@@ -25,7 +25,8 @@ def test_values_are_printed_as_people_write_them():
     told = {name: each.told(0.25) for name, each in METRICS.items()}
     assert told == {
         "bleu": "0.2", "chrf": "0.2", "exact_match": "0.2 %", "accuracy": "0.2 %", "macro_f1": "0.2 %",
-        "tag_accuracy": "0.2 %", "ece": "0.2 %", "nll": "0.250", "perplexity": "0.25", "aer": "25.0%",
+        "tag_accuracy": "0.2 %", "ece": "0.2 %", "nll": "0.250", "perplexity": "0.25",
+        "piece_perplexity": "0.25", "bits_per_byte": "0.250", "aer": "25.0%",
         "loss": "0.250",
     }  # fmt: skip
     assert METRICS["aer"].told(None) == "-"

@@ -5,7 +5,7 @@ import torch
 from datasets import Dataset
 
 from regard.data.corpus import Corpus
-from regard.data.tokenizer import START
+from regard.data.tokenizer import END
 from regard.errors import RecipeError
 from regard.learn.learner import Learner
 from regard.model import load, save
@@ -63,7 +63,7 @@ def test_it_is_taught_steps_and_learns(recipe, tmp_path):
         found.append(stepped.logits)
     real = batch.target.mask[:, 1:]
     assert torch.allclose(taught[real], torch.stack(found, 1)[real], atol=1e-5)
-    assert (batch.target.data[:, 0] == START).all()
+    assert (batch.target.data[:, 0] == END).all()
     learner = Learner(model, made.settings, made.batches.forever(), objectives=made.aims.objectives)
     first = learner.update().nll
     for _ in range(60):
@@ -87,6 +87,7 @@ def test_its_batches_are_shared_out(recipe, count):
         (["encode=recurrent"], "encode: there is nothing to read"),
         (["embed=tokens"], "embed: there is nothing to read"),
         (["task.source=text"], "embed: 'text' is there to be read"),
+        (["attend=attention"], "attend: there is nothing to read"),
     ],
 )
 def test_what_reads_nothing_has_nothing_to_read(recipe, settings, told):

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.align.alignment import START, Alignment, Weights, merge
+from regard.align.alignment import END, START, Alignment, Weights, merge
+from regard.data.tokenizer import END as END_ID
+from regard.data.tokenizer import Pieces, Tokenizer
 from regard.errors import ModelError, UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -268,3 +270,17 @@ def cross_layers(weights: Sequence[Float[Any, "H T S"]]) -> tuple[Layer, ...]:
 def later(weights: Float[np.ndarray, "*H Q K"]) -> Float[np.ndarray, "*H Q K"]:
     """Each row as it was one step later; the end is the input of no step, and keeps its own."""
     return np.concatenate((weights[..., 1:, :], weights[..., -1:, :]), -2)
+
+
+def start_last(kind: str, weights: Tensor) -> Tensor:
+    """A decoder looks back at the start and what it wrote: the start last, so that columns stand as pieces do."""
+    return weights.roll(-1, -1) if kind == "decoder-self" else weights
+
+
+def tokenized(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None = None) -> Tokenized:
+    """A line that was cut into pieces, with its words and its end; do spaces part its words? None: the line tells."""
+    spans = tokenizer.words(pieces, spaced)
+    words = [pieces.text[start:end] for start, end in spans]
+    # Pieces without a word among them (white space alone) have none to belong to but the end.
+    owners = [max(0, word) for word in tokenizer.piece_to_word(pieces, spans)]
+    return Tokenized(pieces.text, (*pieces.ids, END_ID), (*pieces.pieces, END), (*words, END), (*owners, len(words)))

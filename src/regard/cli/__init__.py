@@ -22,6 +22,7 @@ from regard.cli import (
     evaluate,
     export,
     fill,
+    generate,
     parts,
     quickstart,
     recipe,
@@ -55,6 +56,8 @@ app.command("translate")(translate.translate)
 app.command("classify")(classify.classify)
 app.command("tag")(classify.tag)
 app.command("fill")(fill.fill)
+app.command("generate")(generate.generate)
+app.command("score")(generate.score)
 app.command("align")(align.align)
 app.command("score-links")(score_links.score_links)
 app.command("show")(show.show)

@@ -52,13 +52,14 @@ def show(
 ) -> None:
     """Answer a sentence and show what the model looked at, and how far to believe it.
 
-    Of a translator: for each word. Of a classifier or a tagger: the words that it looked at (an image: where), and with
+    Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back
+    at. Of a classifier or a tagger: the words that it looked at (an image: where), and with
     --data a page of a test set with a right answer, a wrong one, confusions and calibration.
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
     from regard.errors import UsageError
-    from regard.tasks.objects import goal_of
+    from regard.tasks.objects import goal_of, source_of
 
     if goal_of(model) != "write":
         writers = {"target": target, "view": view != "matrix", "kind": kind, "layer": layer, "head": head}
@@ -66,6 +67,8 @@ def show(
         return
     if right is not None or data is not None:
         raise UsageError(f"{'--right' if right else '--data'} is for models that classify or tag.")
+    if source_of(model) == "nothing" and target is not None:
+        raise UsageError("--target is for models that translate; this one was made to generate.", hint="Leave it out.")
     drawn = (view, kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
     _translated(model, (sentence, target), out, drawn, compare)
 
@@ -139,10 +142,11 @@ def _check_many(out: Path, count: int, compare: Path | None) -> None:
 
 def _looked(model: Path, lines: list[str], target: str | None, asked: View) -> list[Record]:
     """What a model looked at for each line, if it has the heads that were asked for."""
-    from regard.translate.translator import Translator
+    from regard.tasks.objects import open_model
 
-    translator = Translator.load(model)
-    records = [translator.look(line, target) for line in lines]
+    found = open_model(model)
+    asked_for = () if target is None else (target,)
+    records = [found.look(line, *asked_for) for line in lines]
     _check_heads(records[0], asked)
     return records
 

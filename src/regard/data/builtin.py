@@ -6,7 +6,7 @@
     needle, reviews, reviews-long   texts with a label          text-label
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
-    agreement    sentences whose verb agrees far back           nothing-text
+    agreement, repeats   plain text with something to remember  nothing-text
     stories      a few lines each, words that fit            text-nothing, nothing-text
 
 Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
@@ -166,6 +166,14 @@ def _stories(
     return stories.generate(split=split, size=size, seed=seed, read=source == "text")
 
 
+def _repeats(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Pair]:
+    from regard.data import repeats
+
+    return repeats.generate(split=split, size=size, seed=seed)
+
+
 def swap(pair: Pair) -> Pair:
     """The same pair the other way round, links included."""
     sure = tuple(sorted((target, source) for source, target in pair.sure))
@@ -233,5 +241,6 @@ BUILTIN: dict[str, Builtin] = {
         ),
         Builtin("agreement", "verbs that agree with a subject far before them", _PLAIN, False, _agreement),
         Builtin("stories", "somebody fetches something and uses it", _READ + _PLAIN, False, _stories),
+        Builtin("repeats", "ten words, and the same words again", _PLAIN, False, _repeats),
     )
 }

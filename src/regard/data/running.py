@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from regard.data.tokenizer import Pieces, Tokenizer
+from regard.data.words import Span
 
 
 def lines_of(text: str) -> list[str]:
@@ -39,7 +40,7 @@ def _by_line(tokenizer: Tokenizer, ids: Sequence[int]) -> list[list[int]]:
 
 
 def _joined(lines: Iterable[Pieces]) -> Pieces:
-    text, ids, spans = "", [], []
+    text, ids, spans = "", list[int](), list[Span]()
     for line in lines:
         ids += line.ids
         spans += [(start + len(text), end + len(text)) for start, end in line.spans]

@@ -14,6 +14,7 @@ from regard.evaluate.counts import Counted, Score, count_bleu, count_chrf, count
 from regard.evaluate.figure import draw_lengths
 from regard.evaluate.labels import count_accuracy, count_macro_f1, count_tags
 from regard.evaluate.lengths import Bucket, by_length
+from regard.evaluate.likelihood import Likelihood, count_bits, count_perplexity, count_piece_perplexity
 from regard.evaluate.links import (
     AlignmentScore,
     Gold,
@@ -41,6 +42,7 @@ __all__ = [
     "Counted",
     "Difference",
     "Gold",
+    "Likelihood",
     "Metric",
     "Report",
     "Score",
@@ -57,11 +59,14 @@ __all__ = [
     "compare",
     "confusion",
     "count_accuracy",
+    "count_bits",
     "count_bleu",
     "count_chrf",
     "count_ece",
     "count_exact",
     "count_macro_f1",
+    "count_perplexity",
+    "count_piece_perplexity",
     "count_tags",
     "draw_lengths",
     "exact_match",

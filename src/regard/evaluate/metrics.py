@@ -15,9 +15,11 @@ from regard.errors import UnknownName, UsageError
 from regard.evaluate.calibration import count_ece
 from regard.evaluate.counts import Count, Counted, Reference, count_bleu, count_chrf, count_exact
 from regard.evaluate.labels import count_accuracy, count_filled, count_macro_f1, count_tags
+from regard.evaluate.likelihood import Likelihood, count_bits, count_perplexity, count_piece_perplexity
 
 Needs = Literal["answers", "probabilities", "nll", "links"]
 CountSure: TypeAlias = Callable[[Sequence[str], Sequence[Reference], Sequence[float]], Counted]
+CountLikely: TypeAlias = Callable[[Sequence[Likelihood]], Counted]
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Metric:
     name: in settings, logs and scores.json.  label: as people write it.  higher: whether more is better.
     needs: answers and their references, the probabilities of the answers too, the log-likelihood of the right answers,
     or gold links.  form: how a value is printed.  count: what it counts of answers and references, where it is made of
-    them; count_sure: the same of answers, references and the answers' probabilities.
+    them; count_sure: the same of answers, references and the answers' probabilities; count_likely: of how likely the
+    right answers are.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Metric:
     form: str = "{:.1f}"
     count: Count | None = None
     count_sure: CountSure | None = None
+    count_likely: CountLikely | None = None
 
     def told(self, value: float | None) -> str:
         """A value as people read it; a dash where there is none."""
@@ -59,7 +63,9 @@ METRICS: dict[str, Metric] = {
         Metric("fill_accuracy", "fill accuracy", True, "answers", "{:.1f} %", count_filled),
         Metric("ece", "ECE", False, "probabilities", "{:.1f} %", count_sure=count_ece),
         Metric("nll", "nll", False, "nll", "{:.3f}"),
-        Metric("perplexity", "perplexity", False, "nll", "{:.2f}"),
+        Metric("perplexity", "perplexity", False, "nll", "{:.2f}", count_likely=count_perplexity),
+        Metric("piece_perplexity", "piece perplexity", False, "nll", "{:.2f}", count_likely=count_piece_perplexity),
+        Metric("bits_per_byte", "bits per byte", False, "nll", "{:.3f}", count_likely=count_bits),
         Metric("aer", "AER", False, "links", "{:.1%}"),
         Metric("loss", "loss", False, "nll", "{:.3f}"),
     )
@@ -68,6 +74,7 @@ WRITTEN = ("bleu", "chrf", "exact_match")  # what text that was written is measu
 LABELLED = ("accuracy", "macro_f1", "ece")  # what labels are measured by
 TAGGED = ("tag_accuracy",)  # what a tag for every word is measured by
 FILLED = ("fill_accuracy",)  # what hidden pieces are measured by
+GENERATED = ("perplexity", "piece_perplexity", "bits_per_byte")  # what a language model is measured by
 RENAMED = {"exact": "exact_match", "surprise": "nll"}  # as recipes and logs of older runs call them
 
 
@@ -109,6 +116,16 @@ def _counted_sure(
     count: CountSure, probabilities: Sequence[float], answers: Sequence[str], references: Sequence[Reference]
 ) -> Counted:
     return count(answers, references, probabilities)
+
+
+def likely(names: Sequence[str], texts: Sequence[Likelihood]) -> dict[str, Counted]:
+    """What each metric of likelihoods counts of some texts; other metrics are passed over."""
+    found = {}
+    for name in names:
+        count = metric(name).count_likely
+        if count is not None:
+            found[name] = count(texts)
+    return found
 
 
 def measured(names: Sequence[str], answers: Sequence[Any], references: Sequence[Reference]) -> dict[str, float]:

@@ -79,7 +79,7 @@ class Report:
         return draw_lengths({self.title: self.lengths}, path, title=self.title)
 
     def _table(self) -> list[str]:
-        rows = [(score.name, f"{score.value:5.1f}  {_interval(score)}") for score in self.scores]
+        rows = [(score.name, f"{_value(score, score.value):>5}  {_interval(score)}") for score in self.scores]
         if self.words is not None:
             rows.append(("length", f"{self.words:5.3f}  words for every word of the references"))
         if self.alignment is not None:
@@ -108,7 +108,13 @@ def _indented(text: str) -> list[str]:
 
 
 def _interval(score: Score) -> str:
-    return f"[{score.low:.1f}, {score.high:.1f}]"
+    return f"[{_value(score, score.low)}, {_value(score, score.high)}]"
+
+
+def _value(score: Score, value: float) -> str:
+    """A value with as many places as its metric has: a tenth of a bit is much, of a percent nothing."""
+    forms = {each.label: each.form for each in METRICS.values() if each.count_likely is not None}
+    return forms.get(score.name, "{:.1f}").format(value)
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -1,6 +1,20 @@
 """Predict: a memory to an output. Decoders have start, step and teach; a label is one call, and so are tags."""
 
-from regard.predict import bahdanau, bridge, cell, fill, google, label, luong, plain, tag, transformer, tutorial, words
+from regard.predict import (
+    bahdanau,
+    bridge,
+    cell,
+    fill,
+    google,
+    label,
+    lstmn,
+    luong,
+    plain,
+    tag,
+    transformer,
+    tutorial,
+    words,
+)
 
 __all__ = [
     "bahdanau",
@@ -9,6 +23,7 @@ __all__ = [
     "fill",
     "google",
     "label",
+    "lstmn",
     "luong",
     "plain",
     "tag",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -60,10 +61,10 @@ class DecoderLayer(nn.Module):
                 "the gates of [predict.self_attend] read their neighbours, and so would see the future.",
                 hint="Take the encode table out of its choice: then each key is judged by itself.",
             )
-        self.attend = None if attend is None else attend(width, memory.keys, memory.values)
+        self.attend: Any = None if attend is None else attend(width, memory.keys, memory.values)
         self.feed = feed
         self.around_self = Residual(width, norm, dropout)
-        self.around_attend = None if attend is None else Residual(width, norm, dropout)
+        self.around_attend: Any = None if attend is None else Residual(width, norm, dropout)
         self.around_feed = Residual(width, norm, dropout)
 
     def forward(
@@ -89,7 +90,7 @@ class DecoderLayer(nn.Module):
             return looked[-1].context
 
         rows = self.around_self(rows, reflect)
-        if ask is not None and self.around_attend is not None:
+        if ask is not None:
 
             def look(some: Tensor) -> Tensor:
                 looked.append(ask(self.attend, some, start=start, real=real))

@@ -99,6 +99,8 @@ def _wrong_reader(model: Maker, task: Maker, tree: Table) -> list[Problem]:
     if model.name != "flow":
         return []
     reads = [stage for stage in ("embed", "encode") if (model.settings[stage] is None) != (source.name == "nothing")]
+    if source.name == "nothing" and model.settings["attend"] is not None:
+        reads.append("attend")
     if reads:
         found = "there is nothing to read" if source.name == "nothing" else f"'{source.name}' is there to be read"
         advice = 'Write "none".' if source.name == "nothing" else 'Name a part, or write source = "nothing" in [task].'

@@ -110,7 +110,7 @@ def typical_set(shares: Float[Tensor, "N C"], mass: Number) -> Float[Tensor, "N 
     shares = shares / shares.sum(-1, keepdim=True)
     surprise = -shares.log()
     expected = (shares * surprise.nan_to_num(posinf=0.0)).sum(-1, keepdim=True)
-    order = (surprise - expected).abs().sort(-1, stable=True).indices
+    order = (surprise - expected).abs().sort(stable=True, dim=-1).indices
     nearest = shares.gather(-1, order)
     before = nearest.cumsum(-1) - nearest
     return torch.zeros_like(shares).scatter(-1, order, nearest.masked_fill(before >= mass, 0.0))

@@ -46,7 +46,8 @@ def record_document(
     `most` is how many values may be written in full: a page of many figures has less room for each.
     """
     reader = reader or record.reader()
-    alignment = record.alignment() if record.aligner.kind in record.kinds else None
+    aligns = record.aligner.kind == "cross" and "cross" in record.kinds
+    alignment = record.alignment() if aligns else None
     sides = {"source": _side(record.source), "target": _side(record.target)}
     shown = [_shifted(each, record.aligner) for each in record.attention]
     return _document(shown, sides, reader, alignment, title or _title(record.source.text, record.target.text), most) | {
@@ -129,5 +130,7 @@ def _words(words: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _title(source: str, target: str) -> str:
-    """Both sentences, each in its own direction, from left to right."""
+    """Both sentences, each in its own direction, from left to right; of a text without a source, the text."""
+    if not source:
+        return isolate(target)
     return f"{isolate(source)}  →  {isolate(target)}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.corpus import Corpus
+from regard.data.plain.wanted import is_plain
 from regard.evaluate.schema import read_scores, validation_scores, values_of
 from regard.learn.events import Outcome
 from regard.learn.folder import RunFolder
@@ -18,6 +19,7 @@ from regard.tasks.setup import Say
 Finish = Callable[[Path, Corpus, Say], dict[str, str]]  # what a goal adds to the folder of its best model
 USES = {
     "fill": '.fill("... [MASK] ...").filled',
+    "generate": '.generate("...").text',
     "classify": '.classify("...").label',
     "tag": '.tag("...").tags',
     "translate": '.translate("...").text',
@@ -30,9 +32,11 @@ def complete(home: RunFolder, recipe: Recipe, corpus: Corpus, outcome: Outcome, 
     best = load(home.best)
     scores = _scores(home.best, outcome)
     needed = "".join(f"{line}\n\n" for line in needs(recipe))
+    sides = "plain text" if is_plain(corpus.source, corpus.target) else f"{corpus.source} to {corpus.target}"
+    rows = "lines" if is_plain(corpus.source, corpus.target) else "pairs"
     card = (
-        f"# {recipe.about.title}: {corpus.source} to {corpus.target}\n\n{recipe.about.paper}\n\n"
-        f"Trained on `{corpus.name}` ({len(corpus.split('train')):,} pairs) for {outcome.seconds / 60:.1f} minutes, "
+        f"# {recipe.about.title}: {sides}\n\n{recipe.about.paper}\n\n"
+        f"Trained on `{corpus.name}` ({len(corpus.split('train')):,} {rows}) for {outcome.seconds / 60:.1f} minutes, "
         f"{outcome.number:,} updates; {parameters(best):,} parameters. On the validation split: "
         f"{outcome.metric} {outcome.best if outcome.best is None else round(outcome.best, 2)}.\n\n"
         f'    import regard\n    model = regard.load("this folder")\n    model{_use(recipe)}\n\n'

@@ -34,7 +34,9 @@ from regard.evaluate import (
 )
 from regard.evaluate import by_length as buckets
 from regard.evaluate import chrf as score_chrf
+from regard.evaluate.metrics import likely
 from regard.search import Options
+from regard.tasks.language_model import LanguageModel
 from regard.tasks.objects import open_model
 from regard.tasks.using import TaskModel
 from regard.translate.translator import Translation, Translator
@@ -98,7 +100,10 @@ def evaluate(
         )
     corpus = data if isinstance(data, Corpus) else _opened(used, data, asked)
     rows = corpus.split(asked.split)
-    if isinstance(used, Translator):
+    if isinstance(used, LanguageModel):
+        report, answers = _scored(used, rows)
+        sides = f"{len(rows):,} lines"
+    elif isinstance(used, Translator):
         report, answers = _written(used, rows, asked)
         sides = f"{corpus.source}-{corpus.target}, {len(rows):,} pairs"
     else:
@@ -165,6 +170,24 @@ def _answered(model: TaskModel, rows: Dataset, asked: EvaluateOptions) -> Measur
         **model.measured(found, references),
     )
     return report, Answers(texts, sure)
+
+
+def _scored(model: LanguageModel, rows: Dataset) -> Measured:
+    """How likely the text is to a language model; kept as answers are the log-likelihoods of the rows."""
+    texts = list(rows["target"])
+    watch = Stopwatch()
+    with watch:
+        found = model.likelihoods(texts)
+    watch.add(len(found), sum(each.pieces for each in found))
+    unknown = model.unknown(texts)
+    note = f"{unknown:.1%} of the pieces are unknown to the tokenizer, and any word may stand for them"
+    report = Report(
+        title=f"windows of {model.window:,} pieces" if model.blocks else "each line by itself",
+        scores=tuple(counted.score() for counted in likely(model.metrics, found).values()),
+        speed=watch.throughput(),
+        notes=(note,) if unknown else (),
+    )
+    return report, Answers([f"{-each.nll:.4f}" for each in found])
 
 
 def _gold(rows: Dataset, gold: str | Path | None) -> Gold | None:

@@ -12,11 +12,20 @@ from regard.engine import AUTO, aloud, silent
 from regard.engine.home import model_home
 from regard.errors import UsageError
 
+# What a model that writes is opened as, by what it reads; a Translator where that is text.
+WRITERS = {"nothing": "regard.tasks.language_model:LanguageModel"}
+
 
 def goal_of(folder: str | Path) -> str:
     """The goal that a model folder's recipe names, read from its text alone; an old or exported one writes."""
     goal = _task(folder).get("goal", "write")
     return str(goal.get("part", "write") if isinstance(goal, dict) else goal)
+
+
+def source_of(folder: str | Path) -> str:
+    """What the recipe of a model folder reads, from its text alone; an old or exported one reads text."""
+    source = _task(folder).get("source", "text")
+    return str(source.get("part", "text") if isinstance(source, dict) else source)
 
 
 def _task(folder: str | Path) -> dict[str, Any]:
@@ -48,10 +57,21 @@ def open_model(
 ) -> Any:
     """The object that a model is used as: a Translator, a Classifier, a Tagger ..."""
     goal = goal_of(folder)
+    if goal == "write" and (source := source_of(folder)) in WRITERS:
+        module, _, name = WRITERS[source].partition(":")
+        return _opened(folder, module, name, engine, threads)
     if goal == "write":
         from regard.translate.translator import Translator
 
         return Translator.load(folder, engine, threads, say)
+    from regard.registry import find  # here, for it is not quick
+
+    module, _, name = find("goal", goal).opens.partition(":")  # type: ignore[attr-defined]
+    return _opened(folder, module, name, engine, threads)
+
+
+def _opened(folder: str | Path, module: str, name: str, engine: str | None, threads: int | None) -> Any:
+    """The object of this name, which PyTorch alone runs; without a name, one that answers and no more."""
     if engine not in (None, AUTO, "torch"):
         raise UsageError(
             f"{folder}: only models that read text and write text run in {engine}; this one was made to "
@@ -62,9 +82,6 @@ def open_model(
         import torch
 
         torch.set_num_threads(threads)
-    from regard.registry import find  # here, for it is not quick
-
-    module, _, name = find("goal", goal).opens.partition(":")  # type: ignore[attr-defined]
     if not module:
         from regard.tasks.using import Answerer
 

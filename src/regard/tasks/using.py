@@ -27,6 +27,7 @@ class TaskModel:
     wants: ClassVar[str]  # what a corpus has as its target
     usual: ClassVar[tuple[str, ...]] = ()  # metrics, where nobody chose others; others are measured before them
     folder: Path | None = None
+    parts: TaskParts | None = None  # of its task, where it was read from a folder
 
     def __init__(self, model: Model, source: Side, target: Side, name: str = "") -> None:
         self.model, self.source, self.target, self.name = model.eval(), source, target, name
@@ -39,7 +40,7 @@ class TaskModel:
         parts = TaskParts.load(recipe_of(home).task(), home)
         found = cls(load(home), parts.source, parts.target, named_folder(folder).name)
         found.metrics = tuple(dict.fromkeys((*parts.metrics, *cls.usual)))
-        found.folder = home
+        found.folder, found.parts = home, parts
         return found
 
     @property

@@ -9,7 +9,8 @@ from datasets import Dataset
 
 from regard.data.batches import Batches
 from regard.data.corpus import Corpus
-from regard.evaluate.metrics import measured, metric
+from regard.evaluate.likelihood import Likelihood
+from regard.evaluate.metrics import likely, measured, metric
 from regard.learn.events import Validation
 from regard.model import Model
 from regard.task import TaskParts
@@ -35,15 +36,27 @@ class Validator:
         """Answers against what is right."""
         names = [name for name in self.parts.metrics if metric(name).needs != "nll"]
         values = measured(names, self.parts.goal.answer(model, self.sources), self.references) if names else {}
-        nll = self._nll(model)
-        found = values if nll is None else {**values, "nll": nll}
-        return Validation(found, tuple(self.parts.goal.drawn(model, cell) for cell in self._shown()))
+        found = {**values, **self._likelihood(model)}
+        ordered = {name: found.pop(name) for name in self.parts.metrics if name in found}  # the first one decides
+        return Validation({**ordered, **found}, tuple(self.parts.goal.drawn(model, cell) for cell in self._shown()))
 
     def _column(self, name: str) -> list[Any]:
         """The cells of one side; where the corpus has none, nothing for each row."""
         return list(self.rows[name]) if name in self.rows.column_names else [None] * len(self.rows)
 
-    def _nll(self, model: Model) -> float | None:
+    def _likelihood(self, model: Model) -> dict[str, float]:
+        """-log p of a prediction, and what metrics make of all of them together."""
+        found = self._nll(model)
+        if found is None:
+            return {}
+        total, count = found
+        texts = [Likelihood.of(str(each or ""), 0.0, 0) for each in self.references]
+        whole = sum(texts, Likelihood(total, count, 0, 0))
+        values = {name: counted.value() for name, counted in likely(self.parts.metrics, [whole]).items()}
+        return {**values, "nll": total / count}
+
+    def _nll(self, model: Model) -> tuple[float, int] | None:
+        """-log p of all predictions together, and how many they are."""
         goal = self.parts.goal
         total, count = 0.0, 0
         with torch.no_grad():
@@ -52,9 +65,11 @@ class Validator:
                 if loss is None:
                     return None
                 total, count = total + float(loss.nll) * loss.count, count + loss.count
-        return total / count
+        return total, count
 
     def _shown(self) -> list[Any]:
-        """A short cell and a middling one: what a person can take in at a glance."""
+        """A short cell and a middling one: what a person can take in at a glance. A language model shows one text."""
+        if getattr(self.parts.target, "framed", False):
+            return [None]
         by_length = sorted((cell for cell in self.sources if cell is not None and str(cell).strip()), key=len)
         return [by_length[len(by_length) // 10], by_length[len(by_length) // 2]] if by_length else []

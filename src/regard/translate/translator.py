@@ -9,9 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from regard.align.alignment import END as END_WORD
 from regard.align.alignment import Alignment
-from regard.align.record import KINDS, Aligner, Layer, Record, Tokenized, cross_layers
+from regard.align.record import KINDS, Aligner, Layer, Record, Tokenized, cross_layers, start_last, tokenized
 from regard.data.texts import texts_of
 from regard.data.tokenizer import END, PAD, START, UNKNOWN, Pieces, Tokenizer
 from regard.data.tokenizer import SOURCE_FILE as SOURCE_FILE
@@ -298,7 +297,7 @@ class Translator:
         with watch(model) as seen:
             engine.force([[*asked.ids, END]], [wanted.ids], record=False)
         layers = [
-            Layer(kind, layer, _columns(kind, seen.weights(kind, layer)[0].float()))
+            Layer(kind, layer, start_last(kind, seen.weights(kind, layer)[0].float()))
             for kind in KINDS
             for layer in range(seen.kinds.get(kind, 0))
         ]
@@ -369,28 +368,10 @@ class Translator:
         aligner = aligner or Aligner.default(len(heads) or 1)
         if heads:
             aligner = aligner.within(len(heads), heads[min(aligner.layer, len(heads) - 1)])
-        ours, theirs = _side(self.source, source, spaced[0]), _side(self.target, target, spaced[1])
+        ours, theirs = tokenized(self.source, source, spaced[0]), tokenized(self.target, target, spaced[1])
         return Record(ours, theirs, layers, aligner, self.name)
 
 
 def _tokens(options: Options) -> int:
     """Padded positions to search for at a time: each has as many rows as hypotheses of it are followed."""
     return max(1, TOKENS * 2 if options.rows == 1 else min(TOKENS, TOKENS * WIDE // options.rows))
-
-
-def _columns(kind: str, weights: Tensor) -> Tensor:
-    """A decoder looks back at the start and what it wrote: the start last, so that columns stand as pieces do."""
-    return weights.roll(-1, -1) if kind == "decoder-self" else weights
-
-
-def _side(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None) -> Tokenized:
-    words, word_of = _words(tokenizer, pieces, spaced)
-    return Tokenized(pieces.text, (*pieces.ids, END), (*pieces.pieces, END_WORD), tuple(words), tuple(word_of))
-
-
-def _words(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None = None) -> tuple[list[str], list[int]]:
-    """The words of a line and its end, and the word of each of its pieces, the end included."""
-    spans = tokenizer.words(pieces, spaced)
-    words = [pieces.text[start:end] for start, end in spans]
-    # Pieces without a word among them (white space alone) have none to belong to but the end.
-    return [*words, END_WORD], [*(max(0, word) for word in tokenizer.piece_to_word(pieces, spans)), len(words)]

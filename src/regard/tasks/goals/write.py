@@ -1,4 +1,7 @@
-"""Writing a text: the right pieces are made likely in training, and searched for in use."""
+"""Writing a text: the right pieces are made likely in training, and searched for in use.
+
+Where nothing is read, what is written is a text of its own: a language model.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from regard.data.pairs import Pairs
+from regard.data.sides.nothing import Nothing
 from regard.data.sides.text import Text
 from regard.errors import UsageError
 from regard.learn.guide import guide_of
@@ -18,14 +22,17 @@ from regard.types import AtLeastZero, Batch, Count, Probability, Share, Whole
 
 if TYPE_CHECKING:
     from regard.data.corpus import Corpus
+    from regard.tasks.generation import Generation
+    from regard.tasks.language_model import LanguageModel
     from regard.translate.translator import Translation, Translator
 
 WIDEST = 40  # words of a source whose alignment is still drawn in a terminal
+SHOWN = 40  # pieces of a text that a language model draws for a validation
 
 
 @part("goal", "write")
 class Write(Pairs):
-    """Write the target, piece by piece.
+    """Write the target, piece by piece; after nothing but itself, where there is no source.
 
     Settings:
         smoothing: share of the aim that is spread over the whole vocabulary (label smoothing).
@@ -64,6 +71,8 @@ class Write(Pairs):
         self.sampling_rate, self.sampling_ramp = sampling_rate, sampling_ramp
         self.guide, self.guide_weight, self.guide_layer = guide, guide_weight, guide_layer
         self.guide_head, self.guide_step = guide_head, guide_step
+        if isinstance(source, Nothing) and isinstance(target, Text):
+            target.framed = True
 
     def for_validation(self) -> BaseGoal:
         """Without links: what is right is known by itself."""
@@ -87,14 +96,18 @@ class Write(Pairs):
         """Of the right pieces."""
         return sequence_loss(model, batch)
 
-    def answer(self, model: Model, cells: Sequence[Any]) -> list[Translation]:
+    def answer(self, model: Model, cells: Sequence[Any]) -> list[Translation] | list[Generation]:
         """What it writes, greedily."""
+        if isinstance(self.source, Nothing):
+            return self.generator(model).answer(cells)
         from regard.search import Options
 
         return [best[0] for best in self.person(model).search(cells, Options(beam=1), record=False)]
 
     def drawn(self, model: Model, cell: Any) -> str:
-        """The text, and its alignment where it is not too wide."""
+        """The text, and its alignment where it is not too wide; of a language model some text that it draws."""
+        if isinstance(self.source, Nothing):
+            return self.generator(model).generate("", max_length=SHOWN, seed=0).drawn()
         from regard.show.terminal import draw
 
         found = self.person(model).translate(cell, beam=1)
@@ -105,10 +118,18 @@ class Write(Pairs):
         return f"{head}\n{draw(found.alignment.matrix[:-1], labels, found.alignment.target[:-1])}\n"
 
     def finish(self, folder: Path, corpus: Corpus, say: Callable[[str], None]) -> dict[str, str]:
-        """The heads that align, and how much the length of outputs counts."""
+        """The heads that align, and how much the length of outputs counts; nothing of a language model."""
+        if isinstance(self.source, Nothing):
+            return {}
         from regard.tasks.finish import finish_writing
 
         return finish_writing(folder, corpus, say)
+
+    def generator(self, model: Model) -> LanguageModel:
+        """A model without a source as a person uses it."""
+        from regard.tasks.language_model import LanguageModel
+
+        return LanguageModel(model, self.source, self.target)
 
     def person(self, model: Model) -> Translator:
         """The model as a person uses it."""

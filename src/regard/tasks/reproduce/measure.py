@@ -15,7 +15,7 @@ from regard.errors import UsageError
 from regard.evaluate import Counted, Gold, read_links
 from regard.evaluate.bootstrap import interval
 from regard.evaluate.lengths import count_words
-from regard.evaluate.metrics import counting, metric
+from regard.evaluate.metrics import counting, likely, metric
 from regard.recipe.reproduce import Reproduce
 from regard.tasks.reproduce.arms import Arm
 from regard.tasks.using import Answerer
@@ -69,13 +69,26 @@ def _rows_on(sources: Sequence[Any], on: str) -> Int[np.ndarray, " M"]:
 
 
 def answer(arm: Arm, tested: Questions, table: Reproduce) -> Answered:
-    """Let the best model of an arm answer, greedily, and count."""
+    """Let the best model of an arm answer, greedily, and count; of a metric of likelihoods nothing is answered."""
+    if metric(table.measure).count_likely is not None:
+        return Answered(arm, [], _count_likely(arm, tested, table.measure).take(tested.rows))
     answers = Answerer.load(arm.run).answer(tested.sources)
     if metric(table.measure).needs == "links":
         return Answered(arm, answers, _count_links(arm, tested).take(tested.rows))
     texts = [each.text for each in answers]
     sure = [each.probability for each in answers] if metric(table.measure).count_sure is not None else None
     return Answered(arm, answers, counting(table.measure, sure)(texts, tested.targets).take(tested.rows))
+
+
+def _count_likely(arm: Arm, tested: Questions, measure: str) -> Counted:
+    """How likely the right texts are to a language model."""
+    from regard.tasks.language_model import LanguageModel
+    from regard.tasks.objects import open_model
+
+    model = open_model(arm.run)
+    if not isinstance(model, LanguageModel):
+        raise UsageError(f"{measure} is measured of language models.", hint="Name another measure.")
+    return likely([measure], model.likelihoods(tested.targets))[measure]
 
 
 def _count_links(arm: Arm, tested: Questions) -> Counted:

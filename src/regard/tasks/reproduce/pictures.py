@@ -35,11 +35,25 @@ def _by_length(answered: Sequence[Answered], tested: Questions, measure: str, pa
 
 def _looked(answered: Answered, tested: Questions, path: Path) -> Path | None:
     """A right and a wrong answer where they can be compared, a matrix where a text was written; else None."""
+    if not answered.answers:
+        return _text(answered.arm, tested, path)
     if hasattr(answered.answers[0], "compared"):
         return _answers(answered, tested, path)
     if hasattr(answered.answers[0], "alignment"):
         return _matrix(answered.arm, _shown(answered, tested), path)
     return None
+
+
+def _text(arm: Arm, tested: Questions, path: Path) -> Path | None:
+    """What a language model looked back at in a text of middling length."""
+    from regard.show.views import save_record
+    from regard.tasks.objects import open_model
+
+    try:
+        record = open_model(arm.run).look(min(tested.targets, key=lambda line: abs(count_words(line) - MIDDLING)))
+        return save_record(record, path, "What it looked at")
+    except RegardError:  # it has no attention that could be shown
+        return None
 
 
 def _shown(answered: Answered, tested: Questions) -> str:

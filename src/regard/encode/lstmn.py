@@ -1,0 +1,76 @@
+"""The encoder of long short-term memory-networks: a word is read with a look at all words before it (Cheng 2016)."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from regard.fast.dropout import drop
+from regard.registry import Maker, maker, part
+from regard.tape import Tape, TapeLayer
+from regard.types import Count, Memory, Modules, Padded, Recurrent, Share, Widths
+
+
+@part("encode", "lstmn")
+class LstmnEncoder(nn.Module):
+    """Recurrent layers that read from left to right, each going on from what it reads off the tape of its states.
+
+    Settings:
+        hidden: the width of a layer's states.
+        layers: how many stand on one another.
+        cell: the recurrent cell; the paper's is an LSTM.
+        attend: how a tape is read.
+        dropout: share of the numbers dropped between layers in training.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        hidden: Count = 256,
+        layers: Count = 1,
+        cell: Maker = maker("cell", "lstm"),
+        attend: Maker = maker("attend", "attention", score=maker("score", "additive")),
+        dropout: Share = 0.0,
+    ) -> None:
+        super().__init__()
+        self.dropout = dropout
+        widths = [width, *[hidden] * (layers - 1)]
+        made = [TapeLayer(each, hidden, cell, attend) for each in widths]
+        self.layers: Modules = nn.ModuleList(made)
+        cells = bool(made[0].cell.keeps)
+        self.widths = Widths(keys=hidden, values=hidden, summary=hidden, final=(hidden,) * layers, cells=cells)
+
+    def forward(self, source: Padded) -> Memory:
+        """Read the source; hand on the top layer's states and every layer's last state."""
+        mask = source.mask
+        # A padded position may hold anything, and a NaN times the zero that comes back to it is a NaN.
+        states, finals = source.data.masked_fill(~mask.unsqueeze(-1), 0.0), list[Recurrent]()
+        for number, layer in enumerate(self.layers):
+            read = drop(states, self.dropout, self.training) if number else states
+            states, final = _through(layer, read, mask)
+            finals.append(final)
+        return Memory(states, states, mask, finals[-1].hidden, tuple(finals))
+
+
+def _through(
+    layer: TapeLayer, rows: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]
+) -> tuple[Float[Tensor, "B S E"], Recurrent]:
+    """One layer over all positions: its states, zero where there is padding, and the last real one of each row."""
+    cell = layer.cell
+    blank = rows.new_zeros(len(rows), layer.width)
+    tape = Tape.empty(Recurrent(blank, blank if cell.keeps else None))
+    found = list[Recurrent]()
+    each = zip(rows.unbind(1), cell.project[0](rows).unbind(1), mask.unbind(1), strict=True)
+    for step, (word, product, real) in enumerate(each):
+        after, tape, _ = layer(word, product, tape, step, real)
+        found.append(after)
+    states = torch.stack([state.hidden for state in found], 1) * mask.unsqueeze(-1)
+    last = (mask.sum(1).clamp(min=1) - 1).view(-1, 1, 1).expand(-1, 1, layer.width)
+    some = mask.any(1, keepdim=True)
+    kept = None
+    if cell.keeps:
+        cells = torch.stack([state.cell for state in found if state.cell is not None], 1)
+        kept = cells.gather(1, last).squeeze(1) * some
+    return states, Recurrent(states.gather(1, last).squeeze(1), kept)

@@ -1,0 +1,112 @@
+"""The decoder of long short-term memory-networks: each layer reads its past off a tape (Cheng et al. 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from regard.fast.dropout import drop
+from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, no_gates, refused
+from regard.registry import Maker, maker, part
+from regard.tape import Tape, TapeLayer
+from regard.types import Attended, Attends, Count, Memory, Modules, Recurrent, Share, Widths
+
+
+@dataclass(frozen=True)
+class TapeState(RecurrentState):
+    """The state of a recurrent decoder, and the tape of each layer."""
+
+    tapes: tuple[Tape, ...] = ()
+
+
+@part("predict", "lstmn")
+class Lstmn(RecurrentDecoder):
+    """Recurrent layers, each of which goes on from what it reads off the tape of all its states.
+
+    With a source, the top state looks at the memory too, and predicts from a[t] = tanh(W [context; h[t]]) (the paper's
+    shallow fusion); without one it predicts from h[t].
+
+    Settings:
+        embed: how target words become vectors.
+        hidden: the width of the states.
+        layers: how many stand on one another.
+        cell: the recurrent cell; the paper's is an LSTM.
+        self_attend: how a tape is read; [attend] is the attention over the memory.
+        bridge: how the encoder's end starts the decoder: what is read off an empty tape.
+        readout: from the top state to the vocabulary.
+        dropout: share of the numbers dropped between layers and before the readout in training.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        memory: Widths,
+        attend: Maker | None,
+        *,
+        embed: Maker = maker("embed", "tokens"),
+        hidden: Count = 256,
+        layers: Count = 1,
+        cell: Maker = maker("cell", "lstm"),
+        self_attend: Maker = maker("attend", "attention", score=maker("score", "additive")),
+        bridge: Maker = maker("bridge", "zero"),
+        readout: Maker = maker("readout", "linear"),
+        dropout: Share = 0.0,
+    ) -> None:
+        super().__init__()
+        self.embed, self.dropout = embed(size), dropout
+        widths = [self.embed.width, *[hidden] * (layers - 1)]
+        self.layers: Modules = nn.ModuleList(TapeLayer(width, hidden, cell, self_attend) for width in widths)
+        self.attend, self.join = None, None
+        if not memory.keys:
+            refused(attend, "without a source the decoder 'lstmn'")
+        if attend is None:
+            no_gates(memory, "the decoder 'lstmn' without [attend]")
+        else:
+            looks: Attends = attend(hidden, memory.keys, memory.values)
+            self.attend, self.join = looks, nn.Linear(looks.width + hidden, hidden, bias=False)
+        self.bridge = first_state(bridge, memory, self.cells)
+        self.readout = readout(hidden, self.embed)
+
+    @property
+    def cells(self) -> Modules:
+        """The cell of each layer."""
+        return [layer.cell for layer in self.layers]
+
+    @property
+    def attends(self) -> bool:  # type: ignore[override]
+        """Does it look at the memory?"""
+        return self.attend is not None
+
+    @property
+    def continuous(self) -> bool:
+        """No: the tapes of rows that began at different steps are of different lengths."""
+        return False
+
+    def begin(self, memory: Memory, state: RecurrentState) -> RecurrentState:
+        """Empty tapes."""
+        tapes = tuple(Tape.empty(start) for start in state.layers)
+        return TapeState(state.step, state.layers, state.memory, state.feed, tapes)
+
+    def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
+        """Read, step, and write down where it stands, layer by layer; then look at the memory."""
+        if not isinstance(state, TapeState) or isinstance(state.step, Tensor):
+            raise TypeError("the decoder 'lstmn' steps from a state of its own, all rows at one step")
+        below, tapes, layers = word, list[Tape](), list[Recurrent]()
+        for number, (layer, tape) in enumerate(zip(self.layers, state.tapes, strict=True)):
+            product = layer.cell.project[0](below) if number else projected
+            after, longer, _ = layer(below, product, tape, state.step, real)
+            tapes.append(longer)
+            layers.append(after)
+            below = drop(after.hidden, self.dropout, self.training) if number + 1 < len(self.layers) else after.hidden
+        stepped = replace(state, layers=tuple(layers), tapes=tuple(tapes))
+        features, looked = self._looked(layers[-1].hidden, state, real)
+        return Advanced(features, stepped, looked)
+
+    def _looked(self, top: Tensor, state: RecurrentState, real: Tensor | None) -> tuple[Tensor, tuple[Attended, ...]]:
+        """What the readout sees: the top state, joined with what it looked at in the memory if there is one."""
+        if self.join is None:
+            return top, ()
+        seen = self.ask(top, state, real)
+        return torch.tanh(self.join(torch.cat((seen.context[:, 0], top), -1))), (seen,)

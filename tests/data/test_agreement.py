@@ -1,0 +1,43 @@
+"""Agreement and repeats: what a language model has to carry, or to find again."""
+
+from itertools import islice
+
+import pytest
+
+from regard.data import agreement, repeats
+from regard.data.builtin import examples
+from regard.data.splits import split_of
+
+
+@pytest.mark.parametrize("name", ["agreement", "repeats"])
+def test_lines_are_decided_by_name_split_and_seed_and_never_shared(name):
+    drawn = {split: [each.target for each in examples(name, split=split, size=97)] for split in ("train", "val")}
+    assert drawn["train"] == [each.target for each in examples(name, split="train", size=97)]
+    assert drawn["train"][:31] == [each.target for each in examples(name, split="train", size=31)]
+    assert len(set(drawn["train"])) == 97
+    assert not set(drawn["train"]) & set(drawn["val"])
+    assert {split_of(line) for line in drawn["val"]} == {"val"}
+    assert {each.source for each in examples(name, split="val", size=5)} == {""}
+
+
+def test_the_verb_agrees_with_the_subject_and_not_with_what_stands_between():
+    lines = [each.target for each in agreement.generate(split="train", size=501)]
+    distances, misled = set(), 0
+    for line in lines:
+        words = line.split()
+        subject, verb, other = agreement.subject_and_verb(line)
+        singular, plural = next(forms for forms in agreement.VERBS if words[verb] in forms)
+        assert words[verb] == (plural if words[subject].endswith("s") else singular)
+        assert {words[verb], other} == {singular, plural}
+        distances.add(verb - subject)
+        last = words[verb - 1]
+        misled += last.endswith("s") != words[subject].endswith("s")
+    assert min(distances) == 1 and max(distances) > 15
+    assert misled > 100, "the noun before the verb is no help"
+
+
+def test_the_second_half_repeats_the_first():
+    for each in islice(repeats.generate(split="test", size=23), 23):
+        words = each.target.split()
+        assert words[: repeats.LENGTH] == words[repeats.LENGTH + 1 :]
+        assert words[repeats.LENGTH] == repeats.AGAIN
