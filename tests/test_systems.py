@@ -23,6 +23,8 @@ DATA = {
     ("text", "tags"): "tagged",
     ("image", "label"): "shapes",
     ("segments", "nothing"): "stories",
+    ("segments", "label"): "needle",
+    ("segments", "tags"): "tagged",
     ("nothing", "text"): "agreement",
 }
 SETTINGS = ("train.schedule=constant", "train.tensorboard=false", "train.precision=fp32", "train.validate_steps=2")
@@ -98,6 +100,7 @@ def test_every_shape_of_recurrent_networks_has_a_system_but_one():
 def test_the_arms_of_classification_differ_in_how_states_become_one_vector():
     pools = {name: resolve(name).model.settings["predict"].settings["pool"] for name in NAMED if "classify" in name}
     assert pools == {
+        "bert-classify": "summary",
         "classify": "attend",
         "classify-images": "attend",
         "classify-last": "last",

@@ -233,6 +233,8 @@ class Task:
         examples: what examples are made of the rows of the corpus.
         metrics: what validations and evaluations measure, the deciding one first; none for the goal's usual ones.
         joint: "yes" for one tokenizer for both sides, "no" for one each; "auto" looks at their alphabets.
+        pretrained: a model folder, or a run, whose embedding, encoder and tokenizer this training starts from; written
+            `from` in recipes. The model that comes out stands alone.
     """
 
     verb: str = "translate"
@@ -242,6 +244,7 @@ class Task:
     examples: Maker = maker("examples", "rows")
     metrics: tuple[str, ...] = ()
     joint: Literal["auto", "yes", "no"] = "auto"
+    pretrained: str = ""
 
 
 @dataclass(frozen=True)

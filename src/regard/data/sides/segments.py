@@ -84,7 +84,7 @@ class Segments(Text):
 
     def cut(self, item: Any) -> tuple[Any, ...]:
         """As much of each text as there is room for in an example."""
-        texts = item if isinstance(item, tuple) else (item,)
+        texts = _texts(item)
         lengths, room = [len(each) for each in texts], self.length - 1 - len(texts)
         if not self.length or sum(lengths) <= room:
             return texts
@@ -102,7 +102,7 @@ class Segments(Text):
 
     def fits(self, item: Any) -> bool:
         """Have its texts no more pieces than they may have?"""
-        return not self.longest or sum(map(len, item if isinstance(item, tuple) else (item,))) <= self.longest
+        return not self.longest or sum(map(len, _texts(item))) <= self.longest
 
     def collate(self, items: Sequence[Any]) -> Segmented:
         """`<s>` one `</s>` other `</s>`: what stands before the first end is of the first text."""
@@ -110,3 +110,8 @@ class Segments(Text):
         ids = pad([[START, *(piece for each in item for piece in (*ids_of(each), END))] for item in both])
         which = pad([[0, *(place for place, each in enumerate(item) for _ in range(len(each) + 1))] for item in both])
         return Segmented(ids.data, ids.mask, which.data)
+
+
+def _texts(item: Any) -> tuple[Any, ...]:
+    """The texts of an example: two of them, or one, whose pieces may be a tuple themselves."""
+    return item if isinstance(item, tuple) and item and not isinstance(item[0], int) else (item,)
