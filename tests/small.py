@@ -54,6 +54,8 @@ def forward(model):
     source = pictures(((16, 16), (13, 11), (8, 16))) if sees else words(SOURCE, (7, 5, 2))
     if hasattr(model.predict, "teach"):
         return model.teach(Batch(source if model.encode else None, words(TARGET, (6, 3, 5))))
+    if hasattr(model.predict, "fill"):
+        return model.fill(source)
     return model.label(source) if hasattr(model.predict, "label") else model.tag(source)
 
 
@@ -88,7 +90,7 @@ def fitting(kind, name, predict="luong"):
         found += ["predict.bridge=project"]
     if decoder in DECODERS:
         found += ["predict.embed.width=8"]
-    if decoder == "plain":
+    if decoder in ("plain", "fill"):
         found += ["attend=none"]
     if kind == "encode":
         found += {
@@ -112,7 +114,7 @@ def model(settings=(), source=SOURCE, target=TARGET):
 
 def task_of(settings):
     """The task that goes with the parts that settings name; without any of them it is to write text for text."""
-    found, goals = [], {"label": ("classify", "label"), "tag": ("tag", "tags")}
+    found, goals = [], {"label": ("classify", "label"), "tag": ("tag", "tags"), "fill": ("fill", "nothing")}
     for setting in settings:
         key, _, name = setting.partition("=")
         if key in ("predict", "predict.part") and name in goals:

@@ -25,14 +25,24 @@ CELLS = {
     "text": TEXTS,
     "label": ["no", "yes", "no", "maybe", "yes"],
     "tags": ["X Y X Y X", "Y X", "Z Z X", "X Y Z Y X Y X", "Y"],
+    "segments": ["a b c d e", "b a\tc", "c c a", "e d c b a d e\td a", "d"],
     "nothing": [None] * 5,
 }
-CHANGED = {"image": {"size": (5, 7), "flip": True, "shift": 2}, "text": {"pieces": "characters"}}
+CHANGED = {
+    "image": {"size": (5, 7), "flip": True, "shift": 2},
+    "text": {"pieces": "characters"},
+    "segments": {"pieces": "words"},
+}
 # What each goal reads and wants here, and what makes the small recipe fit it.
 USED = {
     "write": ("text", "text", ()),
     "classify": ("text", "label", ("predict.part=label", "task.target=label")),
     "tag": ("text", "tags", ("predict.part=tag", "task.target=tags", "attend=none")),
+    "fill": (
+        "segments",
+        "nothing",
+        ("predict.part=fill", "task.source=segments", "task.target=nothing", "attend=none"),
+    ),
 }
 
 
@@ -166,9 +176,9 @@ def ready(name, cells, more=()):
     """A goal with fitted sides, and a tiny model for it."""
     reads, wants, settings = USED[name]
     source, target = made(reads, "source"), made(wants, "target")
-    source.fit(cells[reads]), target.fit(cells[wants])
     recipe = resolve(RECIPE, [f"task.goal={name}", *settings, *more])
-    parts = TaskParts.build(recipe.task(), source, target)
+    parts = TaskParts.build(recipe.task(), source, target)  # a goal may say what its sides shall know
+    source.fit(cells[reads]), target.fit(cells[wants])
     torch.manual_seed(7)
     return parts, recipe.build(*parts.specs)
 
@@ -232,7 +242,7 @@ def test_a_goal_prepares_collates_and_is_minimised(name, cells):
 @pytest.mark.parametrize("name", USED)
 def test_nll_is_the_mean_over_predictions(name, cells):
     """However the examples are batched, shared out and smoothed."""
-    smooth = ["task.goal.smoothing=0.3"] if name != "tag" else []
+    smooth = ["task.goal.smoothing=0.3"] if name not in ("tag", "fill") else []
     parts, model = ready(name, cells, smooth)
     model.eval()
     whole = next(iter(batches(parts, cells)))
@@ -267,7 +277,13 @@ def test_a_goal_answers_and_draws(name, cells, tmp_path):
 
 
 def test_sides_that_do_not_go_with_a_goal_are_refused():
-    for goal, source, target in (("classify", "text", "text"), ("tag", "text", "label"), ("tag", "image", "tags")):
+    for goal, source, target in (
+        ("classify", "text", "text"),
+        ("tag", "text", "label"),
+        ("tag", "image", "tags"),
+        ("fill", "image", "nothing"),
+        ("fill", "text", "label"),
+    ):
         task = Task(source=maker("side", source), target=maker("side", target), goal=maker("goal", goal))
         with pytest.raises(RegardError, match=f"the goal '{goal}'"):
             TaskParts.build(task)

@@ -22,6 +22,9 @@ DATA = {
     ("text", "label"): "needle",
     ("text", "tags"): "tagged",
     ("image", "label"): "shapes",
+    ("segments", "nothing"): "stories",
+    ("segments", "label"): "needle",
+    ("segments", "tags"): "tagged",
     ("nothing", "text"): "agreement",
     ("image", "text"): "scenes",
 }
@@ -38,8 +41,8 @@ def small_job(name, folder, steps, resume=False):
     path.write_text(write(Recipe(recipe.about, smaller(recipe.model, SIZES), recipe.train, recipe.task)))
     sides = tuple(recipe.task.settings[side].name for side in ("source", "target"))
     tokens = {"label": 4096, "text": 4 * 64 * 64}[sides[1]] if sides[0] == "image" else 257
-    blocks = recipe.task.settings["examples"].name == "blocks"
-    settings = (*SETTINGS, f"train.tokens={tokens}", *(("task.examples.length=13",) if blocks else ()))
+    lengths = {"blocks": ("task.examples.length=13",), "documents": ("task.examples.length=29",)}
+    settings = (*SETTINGS, f"train.tokens={tokens}", *lengths.get(recipe.task.settings["examples"].name, ()))
     return TrainJob(path, DATA[sides], folder / "run", steps=steps, size=ROWS, settings=settings, resume=resume)
 
 
@@ -59,7 +62,8 @@ def values(parts, model, cells, references):
     """The metrics of a task, of answers or of how likely the right ones are."""
     if all(metric(name).count_likely for name in parts.metrics):
         return {name: each.value() for name, each in likely(parts.metrics, model.likelihoods(references)).items()}
-    return measured(parts.metrics, parts.goal.answer(model.model, cells), references)
+    asked, right = parts.goal.questions(cells, references)
+    return measured(parts.metrics, parts.goal.answer(model.model, asked), right)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -100,6 +104,7 @@ def test_the_arms_of_classification_differ_in_how_states_become_one_vector():
         name: resolve(name).model.settings["predict"].settings["pool"] for name in NAMED if name.startswith("classify")
     }
     assert pools == {
+        "bert-classify": "summary",
         "classify": "attend",
         "classify-images": "attend",
         "classify-last": "last",

@@ -50,6 +50,34 @@ class Bahdanau:
                 nn.init.normal_(weight, std=0.001 if ".attend." in name else 0.01)
 
 
+@part("initialise", "truncated_normal")
+class TruncatedNormal:
+    """Matrices and vectors of pieces from a normal distribution cut off at two deviations; biases zero (Devlin 2018).
+
+    Norms stay as they are. The vector of padding is zero.
+
+    Settings:
+        deviation: of the distribution.
+    """
+
+    def __init__(self, *, deviation: Positive = 0.02) -> None:
+        self.deviation = deviation
+
+    def __call__(self, model: nn.Module) -> None:
+        """Draw them."""
+        norms = {
+            id(weight) for each in model.modules() if isinstance(each, nn.LayerNorm) for weight in each.parameters()
+        }
+        for weight in model.parameters():
+            if weight.dim() > 1:
+                nn.init.trunc_normal_(weight, std=self.deviation, a=-2 * self.deviation, b=2 * self.deviation)
+            elif id(weight) not in norms:
+                nn.init.zeros_(weight)
+        for each in model.modules():
+            if isinstance(each, nn.Embedding) and each.padding_idx is not None:
+                each.weight.data[each.padding_idx] = 0
+
+
 @part("initialise", "normal")
 class Normal:
     """Matrices and tables of vectors are drawn from a normal distribution, biases are zero (Radford et al. 2019).

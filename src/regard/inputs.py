@@ -37,6 +37,18 @@ def nothing(rows: int) -> Padded:
 
 
 @dataclass(frozen=True)
+class Segmented(Padded):
+    """Pieces of one text or of two, and which of the two each belongs to: 0 or 1."""
+
+    segments: Int[Tensor, "B S"]
+
+    def take(self, rows: slice) -> Segmented:
+        """Some rows, without the padding that only the others needed."""
+        some = super().take(rows)
+        return Segmented(some.data, some.mask, self.segments[rows, : some.mask.shape[1]].contiguous())
+
+
+@dataclass(frozen=True)
 class Grid:
     """Images of unequal size in one tensor; what is real lies in the upper left corner."""
 

@@ -41,9 +41,9 @@ class FeedForward(nn.Module):
 class Residual(nn.Module):
     """The skip around a sublayer: norm(x + f(x)) as in the paper ("after"), or x + f(norm(x)) ("before")."""
 
-    def __init__(self, width: int, norm: Norm, dropout: float) -> None:
+    def __init__(self, width: int, norm: Norm, dropout: float, epsilon: float = 1e-5) -> None:
         super().__init__()
-        self.norm, self.before, self.dropout = nn.LayerNorm(width), norm == "before", dropout
+        self.norm, self.before, self.dropout = nn.LayerNorm(width, eps=epsilon), norm == "before", dropout
 
     def forward(self, rows: Float[Tensor, "*B D"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "*B D"]:
         """The sublayer with its skip."""

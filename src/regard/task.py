@@ -169,6 +169,9 @@ class Goal(Protocol):
     def nll(self, model: Any, batch: Batch) -> Loss | None:
         """-log p of what is right, without what training adds; None where there is no likelihood."""
 
+    def questions(self, cells: Sequence[Any], references: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """What a validation or an evaluation asks, and what is right."""
+
     def answer(self, model: Any, cells: Sequence[Any]) -> list[Any]:
         """An answer for each cell of the source, each with its `text`."""
 
@@ -196,6 +199,10 @@ class BaseGoal:
     def prepare(self, example: Example, random: Random) -> Example:
         """As it is."""
         return example
+
+    def questions(self, cells: Sequence[Any], references: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Those of the corpus. A goal that makes its target of the source makes its questions too."""
+        return cells, references
 
     def finish(self, folder: Path, corpus: Any, say: Callable[[str], None]) -> dict[str, str]:
         """Nothing."""
@@ -228,6 +235,8 @@ class Task:
         examples: what examples are made of the rows of the corpus.
         metrics: what validations and evaluations measure, the deciding one first; none for the goal's usual ones.
         joint: "yes" for one tokenizer for both sides, "no" for one each; "auto" looks at their alphabets.
+        pretrained: a model folder, or a run, whose embedding, encoder and tokenizer this training starts from; written
+            `from` in recipes. The model that comes out stands alone.
     """
 
     verb: str = "translate"
@@ -237,6 +246,7 @@ class Task:
     examples: Maker = maker("examples", "rows")
     metrics: tuple[str, ...] = ()
     joint: Literal["auto", "yes", "no"] = "auto"
+    pretrained: str = ""
 
 
 @dataclass(frozen=True)

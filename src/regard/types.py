@@ -24,6 +24,7 @@ from regard.inputs import Grid as Grid
 from regard.inputs import Input as Input
 from regard.inputs import Labels as Labels
 from regard.inputs import Padded as Padded
+from regard.inputs import Segmented as Segmented
 from regard.inputs import Values as Values
 from regard.inputs import nothing as nothing
 
@@ -307,4 +308,16 @@ class Tagged:
     """A tag for every position of the source: the score of each, and what was looked at to find them."""
 
     logits: Float[Tensor, "B S N"]
+    looked: tuple[Attended, ...] = ()
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The score of every piece at every position of the source, or at those that were asked for.
+
+    `follows` scores, where a model tells it, whether the second of two texts follows the first: no, yes.
+    """
+
+    logits: Float[Tensor, "*B V"]
+    follows: Float[Tensor, "B 2"] | None = None
     looked: tuple[Attended, ...] = ()

@@ -172,11 +172,11 @@ def fill_loss(model, batch, memory):
 
 def register():
     """The parts above, by name."""
-    part("side", "segments")(Segments)
+    part("side", "two_lines")(Segments)
     part("examples", "pairs")(Pairs)
     part("embed", "segments")(SegmentEmbedding)
-    part("predict", "fill")(FillHead)
-    part("goal", "fill")(Fill)
+    part("predict", "hidden")(FillHead)
+    part("goal", "hidden")(Fill)
 
 
 def lines(count):

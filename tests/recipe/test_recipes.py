@@ -92,7 +92,9 @@ def test_a_recipes_model_learns_from_every_parameter(name):
     """Nothing is built that no gradient reaches."""
     recipe = resolve(name)
     model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train, recipe.task))
-    forward(model).logits.square().sum().backward()
+    found = forward(model)
+    follows = getattr(found, "follows", None)  # of two texts, which the summary tells
+    (found.logits.square().sum() + (0 if follows is None else follows.square().sum())).backward()
     without = [key for key, value in model.named_parameters() if value.grad is None]
     if name.startswith("rnnsearch-hard"):  # in use the best key is taken: the scores learn in training only, from draws
         without = [key for key in without if not key.startswith("predict.attend.score")]
@@ -104,6 +106,8 @@ def test_a_recipes_model_learns_from_every_parameter(name):
 PAPERS = [name for name in NAMED if name.endswith("-paper")]
 # Recurrent and attention weights alone: the tables grow with the vocabulary, which is small here.
 MILLIONS = {
+    "albert-paper": (7, 8),
+    "bert-paper": (86, 88),
     "gnmt-paper": (150, 220),
     "gpt2-paper": (85, 87),
     "luong-local-m-paper": (65, 85),
@@ -111,6 +115,7 @@ MILLIONS = {
     "luong-paper": (65, 85),
     "rnnsearch-hard-paper": (25, 40),
     "rnnsearch-paper": (25, 40),
+    "roberta-paper": (86, 87),
     "seq2seq-paper": (63, 66),
     "transformer-paper": (44, 45),
     "tutorial-paper": (0, 1),
@@ -133,13 +138,16 @@ def test_a_papers_model_steps(name):
     model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train, recipe.task)).train()
     batch = Batch(words(SOURCE, (7, 2)) if model.encode else None, words(TARGET, (5, 3)))
     optimiser = optimiser_for(model, settings)
-    before = [weight.clone() for weight in model.predict.readout.parameters()]
-    loss = sequence_loss(model, batch).total
+    readout = getattr(model.predict, "readout", model.predict)
+    before = [weight.clone() for weight in readout.parameters()]
+    loss = (
+        sequence_loss(model, batch).total if hasattr(model.predict, "teach") else forward(model).logits.square().mean()
+    )
     loss.backward()
     if settings.clip:
         torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
     optimiser.step()
-    after = list(model.predict.readout.parameters())
+    after = list(readout.parameters())
     assert loss.isfinite()
     assert all(weight.isfinite().all() for weight in after)
     assert not all(map(torch.equal, before, after))
@@ -275,3 +283,26 @@ def test_defaults_are_never_changed_by_a_recipe():
     before = repr(settings(names("predict")["transformer"]))
     resolve("transformer", ["predict.embed.width=12", "predict.self_attend.heads=2"])
     assert repr(settings(names("predict")["transformer"])) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "size", "wanted"),
+    [
+        ("bert-paper", (), 30522, 109_482_240),
+        (
+            "bert-paper",
+            ("embed.width=1024", "encode.layers=24", "encode.feed=4096", "encode.attend.heads=16"),
+            30522,
+            335_141_888,
+        ),
+        ("albert-paper", (), 30000, 11_683_584),
+        ("albert-paper", ("encode.layers=1",), 30000, 11_683_584),
+        # A table of 514 positions, one segment and a pooler are 592,896 more in the released model: 124,645,632.
+        ("roberta-paper", (), 50265, 124_645_632 - 592_896),
+    ],
+)
+def test_encoders_have_the_sizes_of_the_papers(name, settings, size, wanted):
+    """Embedding, encoder and pooler, without the heads for pretraining."""
+    with torch.device("meta"):
+        model = resolve(name, settings).build(size, size)
+    assert sum(weight.numel() for part in (model.embed, model.encode) for weight in part.parameters()) == wanted

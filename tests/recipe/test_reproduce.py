@@ -14,6 +14,8 @@ from small import RECIPE
 GOOD = '[reproduce]\ndata = "copy"\nminutes = 3\nclaim = "it copies"\nmeasure = "bleu"\n'
 # Of a system that has a trial: other sizes, the arms of classification, and the shapes of recurrent networks.
 VARIANTS = {
+    "bert-classify",
+    "bert-tag",
     "lstm-lm",
     "lstmn",
     "lstmn-classify",

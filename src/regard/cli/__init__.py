@@ -22,6 +22,7 @@ from regard.cli import (
     data,
     evaluate,
     export,
+    fill,
     generate,
     parts,
     quickstart,
@@ -56,6 +57,7 @@ app.command("translate")(translate.translate)
 app.command("caption")(caption.caption)
 app.command("classify")(classify.classify)
 app.command("tag")(classify.tag)
+app.command("fill")(fill.fill)
 app.command("generate")(generate.generate)
 app.command("score")(generate.score)
 app.command("align")(align.align)

@@ -19,12 +19,18 @@ def show_inputs(model: TaskModel, cells: Sequence[str], right: str | None, out: 
     from regard.cli.show import _terminal, _write
     from regard.show.answers import answers_text, save_answers
 
-    seen = [each.compared(right) for each in model.answer(cells)]
+    answers = model.answer(cells)
+    seen = [view for each in answers for view in _views(each, right)]
     if out is None:
         width, colour = _terminal()
         _write(answers_text(seen, width, colour=colour))
         return
     typer.echo(f"written: {save_answers(seen, out)}", err=True)
+
+
+def _views(answer: Any, right: str | None) -> list[Any]:
+    """What is drawn of an answer: one picture, or one for each hole that was filled."""
+    return answer.views(right) if hasattr(answer, "views") else [answer.compared(right)]
 
 
 def show_split(model: TaskModel, folder: Path, data: str, split: str, out: Path) -> None:

@@ -8,6 +8,7 @@
     shapes       small images with a label                      image-label
     scenes       images of several shapes with a caption        image-text
     agreement, repeats   plain text with something to remember  nothing-text
+    stories      a few lines each, words that fit            text-nothing, nothing-text
 
 Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
 the seeds (see `splits`), and never twice in one. Asking for a larger size gives the same pairs first.
@@ -130,7 +131,8 @@ def _reviews(
 ) -> Iterator[Pair]:
     from regard.data import reviews
 
-    return reviews.generate(split=split, size=size, seed=seed, asides=asides)
+    drawn = reviews.generate(split=split, size=size, seed=seed, asides=asides)
+    return drawn if target == "label" else (Pair(each.source, "") for each in drawn)  # their text alone
 
 
 def _tagged(
@@ -155,6 +157,14 @@ def _agreement(
     from regard.data import agreement
 
     return agreement.generate(split=split, size=size, seed=seed)
+
+
+def _stories(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Pair]:
+    from regard.data import stories
+
+    return stories.generate(split=split, size=size, seed=seed, read=source == "text")
 
 
 def _repeats(
@@ -194,6 +204,7 @@ _TOY_LANGUAGES = (("source", "target"),)
 _LABEL, _TAGS, _IMAGES = (("text", "label"),), (("text", "tags"),), (("image", "label"),)
 _PLAIN = (("nothing", "text"),)
 _CAPTIONS = (("image", "text"),)
+_READ = (("text", "nothing"),)  # text of which a model finds what is hidden
 _LABELLED = {"train": 10_000, "val": 1_000, "test": 1_000}
 _FIVE_ASIDES = 5  # sentences about other things around each review of the long version
 
@@ -213,7 +224,14 @@ BUILTIN: dict[str, Builtin] = {
         Builtin("sort", "put the words in order", _TOY_LANGUAGES, True, partial(_toy, "sort")),
         Builtin("lookup", "the class in the slot asked for", _TOY_LANGUAGES, True, partial(_toy, "lookup")),
         Builtin("needle", "three telling words among forty", _LABEL, True, _needle, _LABELLED),
-        Builtin("reviews", "judgements of films, restaurants, books", _LABEL, True, partial(_reviews, None), _LABELLED),
+        Builtin(
+            "reviews",
+            "judgements of films, restaurants, books",
+            _LABEL + _READ,
+            True,
+            partial(_reviews, None),
+            _LABELLED,
+        ),
         Builtin(
             "reviews-long",
             "reviews among five sentences about other things",
@@ -232,6 +250,7 @@ BUILTIN: dict[str, Builtin] = {
             {"train": 4_000, "val": 500, "test": 500},
         ),
         Builtin("agreement", "verbs that agree with a subject far before them", _PLAIN, False, _agreement),
+        Builtin("stories", "somebody fetches something and uses it", _READ + _PLAIN, False, _stories),
         Builtin("repeats", "ten words, and the same words again", _PLAIN, False, _repeats),
         Builtin(
             "scenes",

@@ -15,6 +15,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from random import Random
@@ -24,10 +25,11 @@ import tokenizers
 
 from regard.data.tokenizer_sample import Sampler, sampler_of
 from regard.data.tokenizer_train import BYTES, SPECIAL, Size, Survey, learn
-from regard.data.words import Span, owners, words_of
+from regard.data.words import Span, has_unspaced, owners, words_of
 from regard.errors import BrokenData, ModelError, UsageError
 
 PAD, START, END, UNKNOWN = range(4)
+MASK = "[MASK]"  # how people write a hidden piece
 SOURCE_FILE, TARGET_FILE = "source.tokenizer.json", "target.tokenizer.json"  # in a model folder
 
 
@@ -67,7 +69,7 @@ class Tokenizer:
         self._sampler: Sampler | None = None
 
     @classmethod
-    def train(cls, lines: Iterable[str], *, kind: str = "auto", size: Size = "auto") -> Tokenizer:
+    def train(cls, lines: Iterable[str], *, kind: str = "auto", size: Size = "auto", mask: bool = False) -> Tokenizer:
         """Learn a tokenizer from raw lines (from an even sample where there are more than half a million).
 
         `auto` takes, in this order: `words` for a closed vocabulary (at most 500 different words, each seen
@@ -78,8 +80,25 @@ class Tokenizer:
         600 and 32,000. `characters` takes all it sees. `words` takes what stands between spaces when the
         vocabulary is closed; otherwise it parts words from punctuation, and keeps the 30,000 most frequent
         seen twice or more. A size counts all pieces, the four special ones and the 256 bytes included.
+        With `mask` there is one more, the last: `[MASK]`, which stands for a hidden piece, and which no line becomes.
         """
-        return cls(learn(Survey.of(lines), kind, size))
+        backend = learn(Survey.of(lines), kind, size if isinstance(size, str) else size - mask)
+        if mask:
+            backend.add_special_tokens([MASK])
+        return cls(backend)
+
+    @property
+    def mask(self) -> int | None:
+        """The piece that stands for a hidden one, where there is one."""
+        found: int | None = self.backend.token_to_id(MASK)
+        return found
+
+    @cached_property
+    def begins_word(self) -> list[bool]:
+        """Of each piece, whether a word begins with it: after a space, or in a script that has none."""
+        letters = [text.decode("utf-8", "replace") for text in self._texts]
+        special = {UNKNOWN, self.mask}
+        return [text[:1] == " " or has_unspaced(text) or place in special for place, text in enumerate(letters)]
 
     def __len__(self) -> int:
         """How many pieces there are."""
@@ -112,10 +131,21 @@ class Tokenizer:
         except (UnicodeEncodeError, TypeError) as error:
             raise _not_text(lines) from error
 
+    def encode_rest(self, text: str) -> list[int]:
+        """The ids of a text that goes on within a line, so that no space is put before it."""
+        cut = self.backend.pre_tokenizer
+        with no_panic(self.name):
+            chunks = [text] if cut is None else [chunk for chunk, _ in cut.pre_tokenize_str(text)]
+            return [piece.id for chunk in chunks if chunk for piece in self.backend.model.tokenize(chunk)]
+
     def decode(self, ids: Iterable[int]) -> str:
         """Plain text again. Padding, start and end say nothing; `<unk>` stands for what was unknown."""
         text = b"".join(self._texts[piece] for piece in ids).decode("utf-8", "replace")
         return text[1:] if self._has_space and text.startswith(" ") else text
+
+    def said(self, piece: int) -> str:
+        """What one piece says; of half a character, a sign for what cannot be read."""
+        return self._texts[piece].decode("utf-8", "replace")
 
     def read(self, ids: Sequence[int]) -> Pieces:
         """The text of any ids, such as a model's output, with the place of each of them in it."""

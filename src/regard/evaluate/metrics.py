@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from regard.errors import UnknownName, UsageError
 from regard.evaluate.calibration import count_ece
 from regard.evaluate.counts import Count, Counted, Reference, count_bleu, count_chrf, count_exact
-from regard.evaluate.labels import count_accuracy, count_macro_f1, count_tags
+from regard.evaluate.labels import count_accuracy, count_filled, count_macro_f1, count_tags
 from regard.evaluate.likelihood import Likelihood, count_bits, count_perplexity, count_piece_perplexity
 
 Needs = Literal["answers", "probabilities", "nll", "links", "places"]
@@ -60,6 +60,7 @@ METRICS: dict[str, Metric] = {
         Metric("accuracy", "accuracy", True, "answers", "{:.1f} %", count_accuracy),
         Metric("macro_f1", "macro F1", True, "answers", "{:.1f} %", count_macro_f1),
         Metric("tag_accuracy", "tag accuracy", True, "answers", "{:.1f} %", count_tags),
+        Metric("fill_accuracy", "fill accuracy", True, "answers", "{:.1f} %", count_filled),
         Metric("ece", "ECE", False, "probabilities", "{:.1f} %", count_sure=count_ece),
         Metric("nll", "nll", False, "nll", "{:.3f}"),
         Metric("perplexity", "perplexity", False, "nll", "{:.2f}", count_likely=count_perplexity),
@@ -73,6 +74,7 @@ METRICS: dict[str, Metric] = {
 WRITTEN = ("bleu", "chrf", "exact_match")  # what text that was written is measured by
 LABELLED = ("accuracy", "macro_f1", "ece")  # what labels are measured by
 TAGGED = ("tag_accuracy",)  # what a tag for every word is measured by
+FILLED = ("fill_accuracy",)  # what hidden pieces are measured by
 GENERATED = ("perplexity", "piece_perplexity", "bits_per_byte")  # what a language model is measured by
 RENAMED = {"exact": "exact_match", "surprise": "nll"}  # as recipes and logs of older runs call them
 

@@ -69,7 +69,7 @@ class Minimiser:
     def set_rate(self, rate: float) -> None:
         """The learning rate of the next step."""
         for table in self.optimiser.param_groups:
-            table["lr"] = rate * self.objective.rate
+            table["lr"] = rate * self.objective.rate * table.get("scale", 1.0)
 
     def clipped(self, longest: float) -> float:
         """Cut the gradient to its greatest length; how long it was."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 from torch import nn, optim
@@ -187,10 +188,33 @@ def optimiser_for(model: nn.Module, settings: TrainSettings) -> optim.Optimizer:
             hint="Take another optimiser, or shard = false.",
         )
     groups = [
-        {"params": [each for each in every if each.dim() > 1], "weight_decay": chosen.weight_decay},
-        {"params": [each for each in every if each.dim() <= 1], "weight_decay": 0.0},
+        {"params": [each for each in some if (each.dim() > 1) == matrices], "weight_decay": decay, "scale": scale}
+        for scale, some in _by_layer(model, every, settings.layer_decay)
+        for matrices, decay in ((True, chosen.weight_decay), (False, 0.0))
     ]
     return chosen.of([group for group in groups if group["params"]], sharded)
+
+
+def _by_layer(model: nn.Module, every: list[nn.Parameter], decay: float) -> list[tuple[float, list[nn.Parameter]]]:
+    """Weights of one rate together, and which share of the rate it is: the less the lower their layer."""
+    if decay == 1.0:
+        return [(1.0, every)]
+    depths = {id(weight): _depth(name) for name, weight in model.named_parameters()}
+    layers = sorted({depth for depth in depths.values() if depth is not None})
+    shares = {depth: decay ** (len(layers) - place) for place, depth in enumerate(layers)}
+    found: dict[float, list[nn.Parameter]] = {}
+    for each in every:
+        depth = depths.get(id(each))
+        found.setdefault(1.0 if depth is None else shares[depth], []).append(each)
+    return sorted(found.items())
+
+
+def _depth(name: str) -> int | None:
+    """The layer of a weight, by its name: 0 of the embedding, then the layers of the encoder; None above them."""
+    if name.startswith("embed."):
+        return 0
+    match = re.match(r"encode\.layers\.(\d+)\.", name)
+    return None if match is None else int(match[1]) + 1
 
 
 def copies_of(settings: TrainSettings) -> int:

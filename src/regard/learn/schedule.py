@@ -98,6 +98,27 @@ class Cosine(Schedule):
         return _warm(self.rate, number, self.warmup) * (self.floor + (1 - self.floor) * left)
 
 
+@part("schedule", "linear")
+class Linear(Schedule):
+    """Rise, then fall in a straight line to the end of the budget (Devlin 2018); needs minutes or steps.
+
+    Settings:
+        warmup: updates over which the rate rises from zero; 0 for none.
+        floor: share of the rate that is left at the end.
+    """
+
+    needs_budget = True
+
+    def __init__(self, rate: float, *, warmup: Whole = 0, floor: Share = 0.0) -> None:
+        super().__init__(rate)
+        self.warmup, self.floor = warmup, floor
+
+    def at(self, number: int, share: float | None) -> float:
+        """The rate at a share of the budget."""
+        left = 1 - min(1.0, share or 0.0)
+        return _warm(self.rate, number, self.warmup) * (self.floor + (1 - self.floor) * left)
+
+
 @part("schedule", "halving")
 class Halving(Schedule):
     """One rate for a while, then half of it again and again (Sutskever 2014, Luong 2015).

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from annotated_types import Gt, Le
 
 from regard.errors import UsageError
 from regard.registry import REQUIRED, Maker, find, maker, part, settings
@@ -42,6 +44,8 @@ class TrainSettings:
         log: updates from one line of the log to the next.
         tensorboard: write TensorBoard events beside the log.
         shard: of many processes, each keeps only a part of every weight, gradient and moment (FSDP).
+        freeze: layers of the encoder that keep their weights, from the lowest on, and with them the embedding.
+        layer_decay: the rate of a layer is that of the one above times this; 1 for one rate (Howard and Ruder 2018).
     """
 
     rate: Positive = 1e-3
@@ -61,6 +65,8 @@ class TrainSettings:
     log: Count = 50
     tensorboard: bool = True
     shard: bool = False
+    freeze: Whole = 0
+    layer_decay: Annotated[float, Gt(0), Le(1)] = 1.0
 
     def flat(self) -> Flat:
         """Every setting by its dotted key."""

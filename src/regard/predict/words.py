@@ -156,7 +156,8 @@ class Tied(Readout):
     def __init__(self, inputs: int, embed: Embeds, *, bias: bool = True) -> None:
         super().__init__()
         self.table = embed.table
-        self.fit = nn.Identity() if inputs == embed.width else nn.Linear(inputs, embed.width, bias=False)
+        width = embed.table.embedding_dim
+        self.fit = nn.Identity() if inputs == width else nn.Linear(inputs, width, bias=False)
         if bias:
             self.bias = nn.Parameter(torch.zeros(embed.size))
         else:

@@ -6,6 +6,7 @@
     [train] target_vocabulary                         ->  [task.target] vocabulary
     [train] joint                                     ->  [task] joint
     [about] task                                      ->  [task] verb
+    [task] from                                       ->  [task] pretrained, as people may always write it
     [begin]                                           ->  [initialise]
 
 The optimisers were one part once, and a written recipe names every setting: what means nothing to the optimiser at hand
@@ -37,6 +38,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "train.target_vocabulary": ("task.target.vocabulary",),
     "train.joint": ("task.joint",),
     "about.task": ("task.verb",),
+    "task.from": ("task.pretrained",),  # no part can have a setting of that name: Python keeps it
 }
 
 

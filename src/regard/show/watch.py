@@ -7,6 +7,7 @@ seen.weights("cross")            # B H T S, of the last layer
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,9 +35,10 @@ class Look:
 class Seen:
     """The attention record: every look, in the order in which it happened."""
 
-    def __init__(self, places: dict[int, tuple[str, int]]) -> None:
+    def __init__(self, places: dict[int, tuple[str, int]], repeats: int = 1) -> None:
         self.looks: list[Look] = []
-        self._places = places
+        self._places, self._repeats = places, repeats
+        self._calls: Counter[int] = Counter()  # of attentions that several layers share, each in its turn
         self._alive: list[nn.Module] = []  # an id is a name only while its owner lives
 
     def hear(self, event: Looked) -> None:
@@ -45,6 +47,9 @@ class Seen:
             self._places[id(event.module)] = ("attention", len(self._alive))
             self._alive.append(event.module)
         kind, layer = self._places[id(event.module)]
+        if kind == "encoder-self" and self._repeats > 1:
+            layer += self._calls[id(event.module)] % self._repeats
+            self._calls[id(event.module)] += 1
         weights = event.weights if event.weights.dim() == 4 else event.weights.unsqueeze(1)
         self.looks.append(Look(kind, layer, event.start, weights))
 
@@ -77,7 +82,8 @@ class Seen:
 @contextmanager
 def watch(model: nn.Module | None = None) -> Iterator[Seen]:
     """Record every attention that looks inside the block; `model` gives each its kind and layer."""
-    seen = Seen({} if model is None else _places(model))
+    repeats = getattr(getattr(model, "encode", None), "repeats", 1)
+    seen = Seen({} if model is None else _places(model), repeats)
     with hook(Looked, seen.hear):
         yield seen
 

@@ -24,7 +24,7 @@ from regard.model import Model
 from regard.show.pictured import Pictured
 from regard.show.shaded import Shaded
 from regard.task import Side
-from regard.tasks.seen import Looked, open_words, over_words, words_of_pieces
+from regard.tasks.seen import Looked, open_words, over_words, words_read
 from regard.tasks.using import TaskModel, batched
 
 TOKENS = 16_384  # padded positions that are read at a time
@@ -73,8 +73,7 @@ class Classification:
         told |= {"classes": tuple(self.probabilities), "probabilities": tuple(self.probabilities.values())}
         if not isinstance(self.side, Text):
             return Pictured(pixels_of(self.side, self.source), self.grid, **told)
-        tokenizer = self.side.tokenizer
-        words, owners = words_of_pieces(tokenizer, tokenizer.encode(self.source))
+        words, owners = words_read(self.side, self.source)
         weights = over_words(self.looked.queries(), owners, len(words))
         return Shaded(tuple(words), weights, **told, gates=open_words(self.looked.open_keys(), owners, len(words)))
 

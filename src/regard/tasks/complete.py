@@ -18,6 +18,7 @@ from regard.tasks.setup import Say
 
 Finish = Callable[[Path, Corpus, Say], dict[str, str]]  # what a goal adds to the folder of its best model
 USES = {
+    "fill": '.fill("... [MASK] ...").filled',
     "generate": '.generate("...").text',
     "caption": '.caption("photo.png").text',
     "classify": '.classify("...").label',

@@ -163,7 +163,7 @@ def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
 
 def _answered(model: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
     """The metrics of the task; the first of them by length. Targets are never encoded: some may be unknown."""
-    sources, references = list(rows["source"]), list(rows["target"])
+    sources, references = model.questions(list(rows["source"]), list(rows["target"]))
     watch = Stopwatch()
     with watch:
         found = model.answer(sources, record=False)

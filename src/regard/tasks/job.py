@@ -19,6 +19,7 @@ from regard.learn.processes import Processes
 from regard.learn.run import Budget
 from regard.learn.train import check_end, run
 from regard.recipe import Recipe, resolve
+from regard.registry import find
 from regard.tasks.complete import complete
 from regard.tasks.objects import open_model
 from regard.tasks.setup import Say, Setup, Tokenizers, kept_parts, parts_with, set_up
@@ -116,9 +117,16 @@ class TrainJob:
         return set_up(recipe, corpus, kept, self.seed, say)
 
 
+def columns_of_sides(recipe: Recipe) -> tuple[str, str]:
+    """What a corpus has for either side of a task: a side that reads what another does says so as its `column`."""
+    names = (recipe.task.settings[side].name for side in ("source", "target"))
+    reads, wants = (str(getattr(find("side", name), "column", name)) for name in names)
+    return reads, wants
+
+
 def _columns(recipe: Recipe) -> dict[str, Any]:
     """What a corpus has in its columns, where it is not two languages."""
-    reads, wants = (recipe.task.settings[side].name for side in ("source", "target"))
+    reads, wants = columns_of_sides(recipe)
     return {} if (reads, wants) == ("text", "text") else {"reads": reads, "wants": wants}
 
 

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from regard.align.alignment import END
+from regard.data.sides.text import Text
 from regard.data.tokenizer import Pieces, Tokenizer
 from regard.types import Attended
 
@@ -46,11 +47,29 @@ class Looked:
         return gates.reshape(-1, gates.shape[-1]).max(0)
 
 
-def words_of_pieces(tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None = None) -> tuple[list[str], list[int]]:
-    """The words of a text and its end, and the word of each piece and of the end; what has no word goes to the end."""
+def words_of_pieces(
+    tokenizer: Tokenizer, pieces: Pieces, spaced: bool | None = None, lead: int = 0
+) -> tuple[list[str], list[int]]:
+    """The words of a text and its end, and the word of each piece and of the end; what has no word goes to the end.
+
+    So do special pieces that stand before the text, `lead` of them.
+    """
     spans = tokenizer.words(pieces, spaced)
     owners = [owner if owner >= 0 else len(spans) for owner in tokenizer.piece_to_word(pieces, spans)]
-    return [*(pieces.text[start:end] for start, end in spans), END], [*owners, len(spans)]
+    return [*(pieces.text[start:end] for start, end in spans), END], [*[len(spans)] * lead, *owners, len(spans)]
+
+
+def words_read(side: Text, cell: str) -> tuple[list[str], list[int]]:
+    """The words that a side reads of a cell and its end, and the word of each position; of two texts, those of both."""
+    texts = cell.removesuffix("\n").split("\t") if side.lead else [cell]
+    found = [words_of_pieces(side.tokenizer, side.tokenizer.encode(text)) for text in texts]
+    last = sum(len(words) - 1 for words, _ in found)
+    every: list[str] = []
+    owners = [last] * side.lead
+    for words, own in found:
+        owners += [last if word == len(words) - 1 else len(every) + word for word in own]
+        every += words[:-1]
+    return [*every, END], owners
 
 
 def over_words(weights: Float[np.ndarray, "Q K"], owners: list[int], count: int) -> Float[np.ndarray, "Q S"]:

@@ -22,8 +22,10 @@ from regard.learn.run import Aims
 from regard.learn.settings import TrainSettings
 from regard.model import OURS, Model, old_of, parameters
 from regard.recipe import Recipe
+from regard.registry import find
 from regard.task import Side, Task, TaskParts
 from regard.tasks.memory_check import check_memory
+from regard.tasks.pretrained import Pretrained, rest
 from regard.tasks.validate import Validator
 
 Say = Callable[[str], None]
@@ -67,11 +69,12 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     processes, settings = Processes(), recipe.train()
     task: Task = recipe.task()
     _check_share(recipe, task)
-    parts = processes.alone(lambda: given or fit_parts(task, corpus))
+    start = processes.each(lambda: None if given else Pretrained.open(task))
+    parts = processes.alone(lambda: given or _fitted(task, corpus, start))
     specs = parts.specs
     processes.each(lambda: check_memory(recipe, *specs, settings))
     torch.manual_seed(seed)
-    model = processes.each(lambda: recipe.build(*specs))
+    model = processes.each(lambda: _built(recipe, parts, start, say))
     say(f"{parameters(model):,} parameters, {_told(parts)}")
     rows = processes.first(lambda: _training_rows(corpus, parts, say))
     batches = Batches(rows, parts.goal, tokens=settings.tokens, seed=seed, examples=parts.examples)
@@ -80,13 +83,32 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     return Setup(settings, parts, model, batches, validator, languages)
 
 
+def _fitted(task: Task, corpus: Corpus, start: Pretrained | None) -> TaskParts:
+    """Parts that have learnt what they must know from the corpus, and from what was pretrained."""
+    return fit_parts(task, corpus) if start is None else start.fit_parts(task, corpus)
+
+
+def _built(recipe: Recipe, parts: TaskParts, start: Pretrained | None, say: Say) -> Model:
+    """The model, with what was pretrained, and what of it shall rest."""
+    settings, model = recipe.train(), recipe.build(*parts.specs)
+    if start is not None:
+        say(f"started from {start.folder}: {start.start(model):,} numbers of its embedding and encoder")
+    elif settings.freeze and not parts.task.pretrained:
+        raise UsageError(
+            "train.freeze keeps layers as they were pretrained, and task.from names no model.",
+            hint='Write from = "runs/bert" in [task], or freeze = 0.',
+        )
+    rest(model, settings.freeze)
+    return model
+
+
 def _is_text(parts: TaskParts) -> bool:
     return isinstance(parts.source, Text) and isinstance(parts.target, Text)
 
 
 def _told(parts: TaskParts) -> str:
     """How large the sides are, in words."""
-    counted = {"text": "pieces", "label": "classes", "tags": "tags", "image": "channels"}
+    counted = {"text": "pieces", "segments": "pieces", "label": "classes", "tags": "tags", "image": "channels"}
     named = (("source", parts.source, parts.task.source), ("target", parts.target, parts.task.target))
     sizes = [f"{side.spec().size:,} {role} {counted.get(made.name, made.name)}" for role, side, made in named]
     return " and ".join(each for each in sizes if not each.startswith("0 "))
@@ -94,7 +116,8 @@ def _told(parts: TaskParts) -> str:
 
 def _check_share(recipe: Recipe, task: Task) -> None:
     """One table of vectors for both sides means nothing where a number is another piece on each side."""
-    if recipe.model.settings.get("share") and task.joint != "yes":
+    both = all(issubclass(find("side", made.name), Text) for made in (task.source, task.target))
+    if both and recipe.model.settings.get("share") and task.joint != "yes":
         raise UsageError(
             f'share = true needs one tokenizer for both sides; found task.joint = "{task.joint}".',
             hint='Write task.joint = "yes", or share = false.',

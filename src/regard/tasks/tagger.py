@@ -123,12 +123,12 @@ class Tagger(TaskModel):
         cells, tokenizer = texts_of("inputs", cells), self.source.tokenizer
         items = tokenizer.encode_batch(cells)
         found: dict[int, Tagging] = {}
-        for rows in batched([len(item) + 1 for item in items], TOKENS):
+        for rows in batched([self.source.positions(item) for item in items], TOKENS):
             with torch.inference_mode():
                 tagged = self.model.tag(self.source.collate([items[row] for row in rows]))
                 chances = tagged.logits.float().softmax(-1)
             for place, row in enumerate(rows):
-                words, owners = words_of_pieces(tokenizer, items[row], spaced=True)
+                words, owners = words_of_pieces(tokenizer, items[row], True, self.source.lead)
                 # A word of which nothing is left, such as a sign without width alone, is judged at the end.
                 firsts = [owners.index(word) if word in owners else len(owners) - 1 for word in range(len(words) - 1)]
                 best = chances[place, firsts].max(-1)

@@ -56,6 +56,10 @@ class TaskModel:
         """The answer to one cell, with all that was looked at."""
         return self.answer([cell])[0]
 
+    def questions(self, cells: Sequence[Any], references: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """What an evaluation asks of the rows of a corpus, and what is right: as the corpus has them."""
+        return cells, references
+
     def measured(self, answers: Sequence[Any], references: Sequence[str]) -> dict[str, Any]:
         """What a report has of some answers beside their scores, by the names of its fields."""
         return {}

@@ -29,7 +29,8 @@ class Validator:
 
     def __init__(self, corpus: Corpus, parts: TaskParts) -> None:
         self.rows, self.parts = held_out(corpus), parts
-        self.sources, self.references = (self._column(name) for name in ("source", "target"))
+        sources, references = (self._column(name) for name in ("source", "target"))
+        self.sources, self.references = parts.goal.questions(sources, references)
 
     def __call__(self, model: Model) -> Validation:
         """Answers against what is right."""

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from regard.data.holes import holes_in
 from regard.data.padding import pad
-from regard.data.tokenizer import END, SOURCE_FILE, START, TARGET_FILE, Pieces, Tokenizer, train_pair
+from regard.data.tokenizer import END, SOURCE_FILE, START, TARGET_FILE, Tokenizer, train_pair
 from regard.errors import UsageError
 from regard.registry import part
 from regard.task import Role, Spec
@@ -49,6 +50,9 @@ class Text:
         sample: share of subwords cut anew at random in every epoch (BPE-dropout, subword regularisation).
     """
 
+    column: ClassVar[str] = "text"  # what a corpus calls its cells
+    lead: ClassVar[int] = 0  # special pieces that stand before the text, of a source
+
     def __init__(
         self,
         role: Role,
@@ -60,6 +64,7 @@ class Text:
     ) -> None:
         self.role, self.pieces, self.vocabulary, self.longest, self.sample = role, pieces, vocabulary, longest, sample
         self.places = False  # whether items know where their pieces stand: a goal that needs it says so
+        self.masked = False  # whether a piece stands for hidden ones, which people write [MASK]: a goal says so
         self.framed = False  # whether items stand in their frames: a goal whose texts have no source says so
         self._tokenizer: Tokenizer | None = None
 
@@ -87,7 +92,7 @@ class Text:
 
     def fit(self, cells: Iterable[Any]) -> None:
         """Learn a tokenizer from lines."""
-        self.tokenizer = Tokenizer.train(cells, kind=self.pieces, size=self.vocabulary or "auto")
+        self.tokenizer = Tokenizer.train(cells, kind=self.pieces, size=self.vocabulary or "auto", mask=self.masked)
 
     def encode(
         self, cells: Sequence[Any], random: Random | None = None, given: Sequence[Any] | None = None
@@ -98,7 +103,8 @@ class Text:
             found = self.tokenizer.encode_ids(cells, sample=sample, random=random)
             return [Framed.of(text, ids) for text, ids in zip(cells, found, strict=True)]
         if not self.places:
-            return list(self.tokenizer.encode_ids(cells, sample=sample, random=random))
+            plain = list(self.tokenizer.encode_ids(cells, sample=sample, random=random))
+            return holes_in(self.tokenizer, cells, plain) if self.masked else plain
         if not sample:
             return list(self.tokenizer.encode_batch(cells))
         return [self.tokenizer.encode(line, sample=sample, random=random) for line in cells]
@@ -136,7 +142,7 @@ class Text:
 
 def ids_of(item: Any) -> Sequence[int]:
     """The ids of an item, with places or without."""
-    return item.ids if isinstance(item, Pieces) else item
+    return getattr(item, "ids", item)
 
 
 def fit_texts(source: Text, target: Text, lines: tuple[Iterable[str], Iterable[str]], joint: Joint) -> None:

@@ -43,6 +43,8 @@ def _problems(model: Model, aligner: Aligner | None) -> Iterator[str]:
         return
     yield from _embeds("embed", model.embed)
     yield from _embeds("predict.embed", model.predict.embed)
+    if model.encode.repeats > 1:
+        yield "encode.share_layers: expected false; found true."
     for layer in model.encode.layers:
         yield from _attends("encode.attend", layer.attend, (Global,))
     for layer in model.predict.layers:
@@ -65,6 +67,9 @@ def _embeds(key: str, embed: Any) -> Iterator[str]:
         yield _expected(key, "tokens", embed)
     elif type(embed.position) not in (Sinusoid, Learned, type(None)):
         yield _expected(f"{key}.position", "sinusoid, learned or none", embed.position)
+    else:
+        named = {"segments": embed.segment, "norm": embed.norm, "inner": embed.widen}
+        yield from (f"{key}.{name}: expected none; found one." for name, part in named.items() if part is not None)
 
 
 def _attends(key: str, attend: Any, scopes: tuple[type, ...]) -> Iterator[str]:

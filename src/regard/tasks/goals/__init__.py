@@ -3,8 +3,9 @@
 write       a text, piece by piece, by search
 classify    one class for the whole source
 tag         one class for each word of the source
+fill        the pieces that are hidden in the source
 """
 
-from regard.tasks.goals import classify, tag, write
+from regard.tasks.goals import classify, fill, tag, write
 
-__all__ = ["classify", "tag", "write"]
+__all__ = ["classify", "fill", "tag", "write"]

@@ -51,9 +51,10 @@ class Tag(BaseGoal):
                 hint="Words and tags are what stands between spaces.",
             )
         ids = ids_of(example.source)
-        tags = [NONE] * (len(ids) + 1)  # the end has none
+        lead = self.text.lead
+        tags = [NONE] * (lead + len(ids) + 1)  # the end has none, nor has a special piece before the text
         for first, tag in zip(firsts, example.target, strict=True):
-            tags[first] = tag
+            tags[lead + first] = tag
         return replace(example, source=ids, target=tags)
 
     def objectives(self, model: Model) -> Sequence[Objective]:

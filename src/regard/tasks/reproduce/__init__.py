@@ -14,6 +14,7 @@ from typing import Any
 from regard.data.corpus import Corpus
 from regard.recipe import Recipe, resolve
 from regard.recipe.reproduce import Reproduce, systems
+from regard.tasks.job import columns_of_sides
 from regard.tasks.reproduce.arms import Arm, Plan, table_of
 from regard.tasks.reproduce.measure import Measured, answer, difference, first_questions, measured
 from regard.tasks.reproduce.pictures import draw_pictures
@@ -69,13 +70,13 @@ def _checked(plan: Plan) -> Recipe:
 
 def open_data(recipe: Recipe, table: Reproduce, seed: int) -> Corpus:
     """Draw the data of a trial, as its trainings do, which then find it drawn."""
-    reads, wants = (recipe.task.settings[side].name for side in ("source", "target"))
+    reads, wants = columns_of_sides(recipe)
     sides: dict[str, Any] = {} if (reads, wants) == ("text", "text") else {"reads": reads, "wants": wants}
     return Corpus.open(table.data, source=table.source, target=table.target, size=table.size, seed=seed, **sides)
 
 
 def _measure(plan: Plan, recipe: Recipe, corpus: Corpus, began: float) -> Reproduction:
-    table, tested = plan.table, first_questions(corpus, plan.table)
+    table, tested = plan.table, first_questions(corpus, plan.table, plan.arms()[0])
     answered = [answer(arm, tested, table) for arm in plan.arms()]
     pictures = draw_pictures(answered, tested, table.measure, plan.out)
     result = Reproduction(

@@ -49,11 +49,13 @@ class Answered:
     counted: Counted
 
 
-def first_questions(corpus: Corpus, table: Reproduce) -> Questions:
-    """The first examples of the test split."""
+def first_questions(corpus: Corpus, table: Reproduce, arm: Arm | None = None) -> Questions:
+    """The first examples of the test split; as the goal of an arm asks them, where one is given."""
     rows = corpus.split("test")
     rows = rows.select(range(min(table.tested, len(rows))))
     sources, targets = list(rows["source"]), list(rows["target"])
+    if arm is not None:
+        sources, targets = map(list, Answerer.load(arm.run).parts.goal.questions(sources, targets))
     needs = metric(table.measure).needs
     links = list(rows["links"]) if "links" in rows.column_names and needs in ("links", "places") else None
     gold = read_links(links) if links is not None and needs == "links" else links
