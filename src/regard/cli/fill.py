@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.classify import Form, ModelFolder, _cell, _filter, _opened
+from regard.cli.classify import Form, ModelFolder, _cell, _filter, opened
 
 if TYPE_CHECKING:
     from regard.tasks.filler import Filling
@@ -33,7 +33,7 @@ def fill(
 
     Example: regard fill runs/bert "the [MASK] barks ."
     """
-    found = _opened(model, "fill")
+    found = opened(model, "fill")
 
     def line(answer: Filling) -> list[str]:
         return [_json(answer, top) if form == "jsonl" else _line(answer, top)]
