@@ -15,7 +15,6 @@ GOOD = '[reproduce]\ndata = "copy"\nminutes = 3\nclaim = "it copies"\nmeasure = 
 # Of a system that has a trial: other sizes, the arms of classification, and the shapes of recurrent networks.
 VARIANTS = {
     "lstm-lm",
-    "lstmn",
     "lstmn-classify",
     "rnnsearch-small",
     "transformer-fast",
