@@ -251,7 +251,7 @@ BUILTIN: dict[str, Builtin] = {
         ),
         Builtin("agreement", "verbs that agree with a subject far before them", _PLAIN, False, _agreement),
         Builtin("stories", "somebody fetches something and uses it", _READ + _PLAIN, False, _stories),
-        Builtin("repeats", "ten words, and the same words again", _PLAIN, False, _repeats),
+        Builtin("repeats", "twenty words, and the same words again", _PLAIN, False, _repeats),
         Builtin(
             "scenes",
             "images of coloured shapes, with captions and where each is",
