@@ -40,10 +40,10 @@ def test_a_caption_by_hand():
     things = [
         scenes.Thing("red", "square", 0, 1, 4),
         scenes.Thing("blue", "circle", 0, 3, 4),
-        scenes.Thing("white", "cross", 2, 0, 4),
+        scenes.Thing("black", "cross", 2, 0, 4),
     ]
     text, *links, places = scenes._described(things)
-    assert text == "a red square left of a blue circle above a white cross"
+    assert text == "a red square left of a blue circle above a black cross"
     assert links == [(), ()]
     assert places == (
         Place(2, (0.25, 0.0, 0.5, 0.25)),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from regard.errors import UsageError
 from regard.hooks import loss_terms
 from regard.predict.xu import uncovered
 from regard.types import Attended, Batch
@@ -148,6 +147,23 @@ def test_the_gradient_is_right():
     assert torch.autograd.gradcheck(loss, (keys, *weights), fast_mode=True)
 
 
-def test_it_needs_an_attention():
-    with pytest.raises(UsageError, match="'xu' attends"):
-        model([*XU[:3], "attend=none"])
+def test_without_an_attention_the_mean_is_seen_for_every_word():
+    built, pairs = seen(["attend=none"])
+    decoder, memory = built.predict, built.read(pairs.source)
+    assert not decoder.attends and model(XU).predict.attends
+    state = decoder.start(memory)
+    stepped = decoder.step(pairs.target.data[:, 0], state)
+    assert stepped.looked == () and torch.equal(stepped.state.feed, memory.summary)
+    cell, before = decoder.cells[0], state.layers[0]
+    word = decoder.embed.table(pairs.target.data[:, 0])
+    context = torch.sigmoid(decoder.select(before.hidden)) * memory.summary
+    after = cell(cell.project[0](word) + cell.project[1](context), before)
+    deep = torch.tanh(word + decoder.readout.join(torch.cat((after.hidden, context), -1)))
+    assert torch.allclose(stepped.logits, decoder.readout.inner.score(deep), atol=1e-12)
+    with loss_terms() as extra:
+        taught = built.train().teach(pairs)
+    assert taught.looked == () and extra.told == []
+    assert torch.allclose(taught.logits[:, 0], stepped.logits, atol=1e-12)
+    order = torch.tensor([2, 0])
+    again = decoder.step(pairs.target.data[order, 0], state.reorder(order))
+    assert torch.allclose(again.logits, stepped.logits[order], atol=1e-12)

@@ -12,7 +12,7 @@ from regard.recipe import NAMED, resolve, write
 from regard.recipe.resolve import Recipe
 from regard.registry import Maker, find, names, settings
 from regard.types import Batch
-from small import SOURCE, TARGET, built, forward, smaller, words
+from small import SOURCE, TARGET, built, forward, pictures, smaller, words
 
 HEAD = 'extends = "rnnsearch"\n'
 
@@ -96,7 +96,9 @@ def test_a_recipes_model_learns_from_every_parameter(name):
     follows = getattr(found, "follows", None)  # of two texts, which the summary tells
     (found.logits.square().sum() + (0 if follows is None else follows.square().sum())).backward()
     without = [key for key, value in model.named_parameters() if value.grad is None]
-    if name.startswith("rnnsearch-hard"):  # in use the best key is taken: the scores learn in training only, from draws
+    if name.startswith(
+        ("rnnsearch-hard", "caption-hard")
+    ):  # in use the best key is taken: the scores learn in training only, from draws
         without = [key for key in without if not key.startswith("predict.attend.score")]
     if name == "ga-net":  # in use a gate is open or closed: what judges learns in training only, from draws between
         without = [key for key in without if not key.startswith(("encode.auxiliary", "encode.judge"))]
@@ -108,6 +110,7 @@ PAPERS = [name for name in NAMED if name.endswith("-paper")]
 MILLIONS = {
     "albert-paper": (7, 8),
     "bert-paper": (86, 88),
+    "caption-paper": (12, 13),
     "gnmt-paper": (150, 220),
     "gpt2-paper": (85, 87),
     "luong-local-m-paper": (65, 85),
@@ -136,7 +139,9 @@ def test_a_papers_model_steps(name):
     recipe = resolve(name)
     settings = recipe.train()
     model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train, recipe.task)).train()
-    batch = Batch(words(SOURCE, (7, 2)) if model.encode else None, words(TARGET, (5, 3)))
+    sees = recipe.task.settings["source"].name == "image"
+    read = pictures(((16, 13), (7, 11))) if sees else words(SOURCE, (7, 2)) if model.encode else None
+    batch = Batch(read, words(TARGET, (5, 3)))
     optimiser = optimiser_for(model, settings)
     readout = getattr(model.predict, "readout", model.predict)
     before = [weight.clone() for weight in readout.parameters()]

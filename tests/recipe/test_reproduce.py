@@ -12,7 +12,8 @@ from regard.tasks.reproduce.arms import Plan
 from small import RECIPE
 
 GOOD = '[reproduce]\ndata = "copy"\nminutes = 3\nclaim = "it copies"\nmeasure = "bleu"\n'
-# Of a system that has a trial: other sizes, the arms of classification, and the shapes of recurrent networks.
+# Of a system that has a trial: other sizes, the arms of classification, and the shapes of recurrent networks; and
+# captions, whose trial is still to come.
 VARIANTS = {
     "bert-classify",
     "bert-tag",
@@ -23,7 +24,7 @@ VARIANTS = {
     "transformer-guided",
     "transformer-tiny",
 }
-VARIANTS |= {name for name in NAMED if name.startswith(("classify-", "many-to-", "one-to-"))}
+VARIANTS |= {name for name in NAMED if name.startswith(("caption", "classify-", "many-to-", "one-to-"))}
 
 
 def written(tmp_path, text, extends=RECIPE):
@@ -102,6 +103,6 @@ def test_every_trial_can_begin(name, tmp_path):
     assert table.data in BUILTIN, "anyone can draw it"
     assert BUILTIN[table.data].direction(table.source, table.target)
     measure = metric(table.measure)
-    assert measure.count_likely or measure.needs in ("answers", "links", "probabilities")
+    assert measure.count_likely or measure.needs in ("answers", "links", "places", "probabilities")
     assert 1 <= table.minutes <= 10
     assert len(arms) == (2 if table.against else 1)

@@ -188,15 +188,3 @@ class Location(Score):
         """The entry of W q at each key's position."""
         index = keys.mT.long().expand(*query.shape[:-1], keys.shape[-2])
         return self.project(query).gather(-1, index)
-
-
-@part("score", "uniform")
-class Uniform(Score):
-    """0: no key is worth more than another, so that a softmax gives the mean of all values; what to compare with."""
-
-    def __init__(self, query: int, key: int) -> None:
-        super().__init__()
-
-    def forward(self, query: Queries, keys: Keys) -> Scores:
-        """Zeros."""
-        return query.new_zeros(*query.shape[:-1], keys.shape[-2])

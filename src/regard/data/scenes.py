@@ -29,12 +29,12 @@ COLOURS = {
     "red": (215, 40, 40),
     "green": (45, 165, 65),
     "blue": (50, 90, 225),
-    "yellow": (235, 205, 40),
-    "purple": (160, 70, 195),
-    "white": (235, 235, 235),
+    "yellow": (235, 195, 30),
+    "purple": (150, 60, 190),
+    "black": (30, 30, 30),
 }
-_SMALLEST, _LARGEST = 0.28, 0.42  # half the width of an object, of its cell
-_DARKEST, _LIGHTEST = 15, 70  # of the ground, which is grey
+_SMALLEST, _LARGEST = 0.34, 0.46  # half the width of an object, of its cell
+_DARKEST, _LIGHTEST = 200.0, 245.0  # of the ground, which is a light grey
 _SHADE = 18.0  # how far a channel of an object may be from its colour
 
 

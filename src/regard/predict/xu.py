@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from regard.hooks import LossTerm, tell
-from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required
+from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, no_gates
 from regard.predict.words import Product, Readout
 from regard.registry import Maker, maker, part
 from regard.types import AtLeastZero, Attended, Attends, Count, Memory, Padded, Share, Taught, Widths
@@ -51,6 +51,8 @@ class DeepOutput(Readout):
 @part("predict", "xu")
 class Xu(RecurrentDecoder):
     """Query h[t-1], gate the context, then the update h[t] = f(h[t-1], word, context), then a deep output.
+
+    Without an attention the context is the mean of all that there is to see, for every word.
 
     Settings:
         embed: how target words become vectors.
@@ -81,13 +83,16 @@ class Xu(RecurrentDecoder):
     ) -> None:
         super().__init__()
         self.embed = embed(size)
-        looks: Attends = required(attend, "xu")(hidden, memory.keys, memory.values)
+        looks: Attends | None = None if attend is None else attend(hidden, memory.keys, memory.values)
+        if looks is None:
+            no_gates(memory, "the decoder 'xu' without an attention")
         self.attend = looks
-        self.cells = nn.ModuleList([cell((self.embed.width, looks.width), hidden)])
+        seen = memory.summary if looks is None else looks.width
+        self.cells = nn.ModuleList([cell((self.embed.width, seen), hidden)])
         self.bridge = first_state(bridge, memory, self.cells)
         self.select = nn.Linear(hidden, 1) if gate else None
         width = self.embed.width
-        self.readout = DeepOutput(width, hidden + looks.width, readout(width, self.embed))
+        self.readout = DeepOutput(width, hidden + seen, readout(width, self.embed))
         self.coverage, self.dropout = coverage, dropout
 
     @classmethod
@@ -95,19 +100,30 @@ class Xu(RecurrentDecoder):
         """It always does."""
         return True
 
+    @property
+    def attends(self) -> bool:  # type: ignore[override]
+        """If it was given an attention."""
+        return self.attend is not None
+
+    def begin(self, memory: Memory, state: RecurrentState) -> RecurrentState:
+        """What is seen without an attention goes along."""
+        return state if self.attends else replace(state, feed=memory.summary)
+
     def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
         """Ask, gate, step, and show the readout what it needs."""
         cell, before = self.cells[0], state.layers[0]
-        looked = self.ask(before.hidden, state, real)
+        looked = (self.ask(before.hidden, state, real),) if self.attends else ()
+        context = looked[0].context[:, 0] if looked else cast(Tensor, state.feed)
+        entered = looked[0].through(cell.project[1])[:, 0] if looked else cell.project[1](context)
         share = 1.0 if self.select is None else torch.sigmoid(self.select(before.hidden))
-        after = cell(projected + share * looked.through(cell.project[1])[:, 0], before)
-        features = torch.cat((word, after.hidden, share * looked.context[:, 0]), -1)
-        return Advanced(features, replace(state, layers=(after,)), (looked,))
+        after = cell(projected + share * entered, before)
+        features = torch.cat((word, after.hidden, share * context), -1)
+        return Advanced(features, replace(state, layers=(after,)), looked)
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All steps, each given the right previous piece; tells what the coverage adds to the loss."""
         found = super().teach(target, memory)
-        if self.training and self.coverage:
+        if self.training and self.coverage and found.looked:
             missed = self.coverage * uncovered(found.looked[0], target.mask, memory.mask).mean()
             tell(LossTerm(self, lambda likelihood: missed))
         return found
