@@ -10,7 +10,14 @@ from regard.recipe.reproduce import systems
 DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "systems.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL))
-WORDS = {"BLEU": "bleu", "exact": "exact_match", "accuracy": "accuracy", "tag": "tag_accuracy", "error": "aer"}
+WORDS = {
+    "BLEU": "bleu",
+    "exact": "exact_match",
+    "accuracy": "accuracy",
+    "tag": "tag_accuracy",
+    "hidden": "fill_accuracy",
+    "error": "aer",
+}
 
 
 def test_every_system_has_a_section_and_every_section_a_system():
