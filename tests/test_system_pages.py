@@ -11,6 +11,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "systems.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL))
 WORDS = {
+    "perplexity": "perplexity",
     "BLEU": "bleu",
     "exact": "exact_match",
     "accuracy": "accuracy",

@@ -98,7 +98,9 @@ def test_every_shape_of_recurrent_networks_has_a_system_but_one():
 
 
 def test_the_arms_of_classification_differ_in_how_states_become_one_vector():
-    pools = {name: resolve(name).model.settings["predict"].settings["pool"] for name in NAMED if "classify" in name}
+    pools = {
+        name: resolve(name).model.settings["predict"].settings["pool"] for name in NAMED if name.startswith("classify")
+    }
     assert pools == {
         "bert-classify": "summary",
         "classify": "attend",

@@ -17,6 +17,7 @@ VARIANTS = {
     "bert-classify",
     "bert-tag",
     "lstm-lm",
+    "lstmn",
     "lstmn-classify",
     "rnnsearch-small",
     "transformer-fast",
