@@ -16,6 +16,7 @@ WORDS = {
     "exact": "exact_match",
     "accuracy": "accuracy",
     "tag": "tag_accuracy",
+    "hidden": "fill_accuracy",
     "error": "aer",
 }
 

@@ -46,8 +46,9 @@ def show_split(model: TaskModel, folder: Path, data: str, split: str, out: Path)
     corpus = Corpus.open(data, held_out=recorded(home), reads=model.reads, wants=model.wants)
     report: Report = model.evaluate(corpus, split=split, by_length=True)
     rows = corpus.split(split).select(range(min(LOOKED, len(corpus.split(split)))))
-    answers: list[Any] = model.answer(list(rows["source"]))
-    seen = [each.compared(right) for each, right in zip(answers, rows["target"], strict=True)]
+    sources, references = model.questions(list(rows["source"]), list(rows["target"]))
+    answers: list[Any] = model.answer(sources)
+    seen = [each.compared(right) for each, right in zip(answers, references, strict=True)]
     typer.echo(f"written: {save_overview(report, one_right_one_wrong(seen), out)}", err=True)
 
 

@@ -17,6 +17,7 @@ from regard.engine.home import named_folder
 from regard.errors import UsageError
 from regard.model import recipe_of
 from regard.recipe import resolve
+from regard.tasks.job import columns_of_sides
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,7 @@ def _with_task(arm: Arm, shared: Sequence[str]) -> Arm:
             f"'{arm.label}': expected models of one task; {told}.",
             hint="Write them as arms of comparisons of their own.",
         )
-    settings = recipes[0].task.settings
-    return replace(arm, task=tasks[0], sides=(settings["source"].name, settings["target"].name))
+    return replace(arm, task=tasks[0], sides=columns_of_sides(recipes[0]))
 
 
 def _check_tasks(arms: Sequence[Arm]) -> None:

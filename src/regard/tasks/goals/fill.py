@@ -162,7 +162,7 @@ class Fill(BaseGoal):
 
     def answer(self, model: Model, cells: Sequence[Any]) -> list[Filling]:
         """The likeliest pieces for the holes of each."""
-        return self.person(model).answer(cells, record=False)
+        return self.person(model).answer(cells)
 
     def drawn(self, model: Model, cell: Any) -> str:
         """The text, its holes filled, and how likely the pieces are."""
