@@ -255,7 +255,9 @@ class TestAsking:
             Corpus.open(path, wants="labels")
         with pytest.raises(UnknownName, match="no option of a corpus is called 'want'"):
             Corpus.open(path, want="label")
-        with pytest.raises(UsageError, match="image -> text was asked for"):
+        with pytest.raises(UsageError, match="text -> text was asked for"):
+            Corpus.open(path, text="text")
+        with pytest.raises(BrokenData, match="one image cannot be read"):  # captions, of what is no image
             Corpus.open(path, reads="image")
         with pytest.raises(UsageError, match="an image has a label"):
             Corpus.open(path, reads="image", wants="tags")
