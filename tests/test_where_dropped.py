@@ -20,7 +20,7 @@ from small import batch, model, overrides
 
 SHARE = 0.37
 DROPPING = [(kind, name) for kind in KINDS for name, cls in names(kind).items() if "dropout" in settings(cls)]
-RECURRENT = ["bahdanau", "google", "luong", "plain", "tutorial"]
+RECURRENT = ["bahdanau", "google", "lstmn", "luong", "plain", "tutorial"]
 
 
 @pytest.fixture
@@ -59,15 +59,15 @@ def test_the_parts_that_drop_are_known():
     told = {kind: [name for each, name in DROPPING if each == kind] for kind, _ in DROPPING}
     assert told == {
         "embed": ["tokens"],
-        "encode": ["convolve", "recurrent", "transformer"],
+        "encode": ["convolve", "lstmn", "recurrent", "transformer"],
         "attend": ["attention"],
-        "predict": ["bahdanau", "google", "label", "luong", "plain", "tag", "transformer", "tutorial"],
+        "predict": ["bahdanau", "google", "label", "lstmn", "luong", "plain", "tag", "transformer", "tutorial"],
     }
 
 
 @pytest.mark.parametrize(("kind", "name"), DROPPING)
 def test_in_training_and_only_there(kind, name, dropped):
-    layers = ["encode.layers=2"] if (kind, name) == ("encode", "recurrent") else []
+    layers = ["encode.layers=2"] if kind == "encode" and name in ("lstmn", "recurrent") else []
     built, pairs = model([*overrides(kind, name), *layers]), batch()
     shares(built, 0.0)
     shares(owner(built, kind), SHARE)
@@ -187,7 +187,7 @@ def test_a_recurrent_decoder_drops_before_its_readout(decoder, dropped):
     assert dropped[-1].shape[:2] == (3, 5)
 
 
-@pytest.mark.parametrize("decoder", ["luong", "plain"])
+@pytest.mark.parametrize("decoder", ["lstmn", "luong", "plain"])
 def test_a_recurrent_decoder_drops_between_its_layers(decoder, dropped):
     built, pairs = model([*overrides("predict", decoder), "predict.layers=3", "encode.layers=3"]), batch()
     built.predict.dropout = SHARE

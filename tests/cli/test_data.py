@@ -41,7 +41,7 @@ def test_list(regard):
     names = [line.split()[0] for line in done.stdout.splitlines()]
     pairs = ["dates", "phrasebook", "copy", "reverse", "sort", "lookup"]
     labelled = ["needle", "reviews", "reviews-long", "tagged", "shapes"]
-    assert names == ["name", *pairs, *labelled, "multi30k"]
+    assert names == ["name", *pairs, *labelled, "agreement", "repeats", "multi30k"]
     assert "regard data get multi30k" in done.stdout
     assert done.stderr == ""
 

@@ -17,7 +17,6 @@ VARIANTS = {
     "bert-classify",
     "bert-tag",
     "lstm-lm",
-    "lstmn",
     "lstmn-classify",
     "rnnsearch-small",
     "transformer-fast",

@@ -240,7 +240,7 @@ BUILTIN: dict[str, Builtin] = {
             {"train": 4_000, "val": 500, "test": 500},
         ),
         Builtin("agreement", "verbs that agree with a subject far before them", _PLAIN, False, _agreement),
+        Builtin("repeats", "twenty words, and the same words again", _PLAIN, False, _repeats),
         Builtin("stories", "somebody fetches something and uses it", _READ + _PLAIN, False, _stories),
-        Builtin("repeats", "ten words, and the same words again", _PLAIN, False, _repeats),
     )
 }

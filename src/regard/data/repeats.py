@@ -14,8 +14,8 @@ from random import Random
 from regard.data.pair import Pair
 from regard.data.splits import check_split, draw_distinct, split_of
 
-WORDS = tuple(f"w{number}" for number in range(24))
-LENGTH = 10
+WORDS = tuple(f"w{number}" for number in range(48))
+LENGTH = 20
 AGAIN = "again"
 
 

@@ -3,6 +3,7 @@
 goals           how an answer is made, judged and drawn
 classifier      a classifier as a person uses it
 tagger          a tagger as a person uses it
+language_model  a language model as a person uses it; generation: what it is asked and gives; streaming, scoring
 seen            what was looked at to find a label
 using           what these objects have in common
 job             a recipe, a corpus and a run folder: to train, to rehearse, or to be timed

@@ -170,7 +170,8 @@ class TestDetection:
             ("a.csv", "text,target\nx,y\n", None),
             ("a.csv", "text,summary\nx,y\n", None),
             ("a.csv", "en,fr\nx,y\n", None),
-            ("a.txt", "just text\n", None),
+            ("a.txt", "just text\n", ("nothing", "text")),
+            ("train.txt", "just text\n", ("nothing", "text")),
         ],
     )
     def test_files(self, tmp_path, name, text, sides):

@@ -77,9 +77,11 @@ def _told_by_folders(path: Path) -> tuple[str, str] | None:
 
 
 def _told_by_texts(path: Path) -> tuple[str, str] | None:
-    """A text file, or a folder with some that are named by split, and nothing that could be pairs of languages."""
+    """A text file, or a folder with one, or with some that are named by split; nothing that could be two languages."""
     if path.is_file():
         return _PLAIN if is_plain_file(path) else None
     files = [each for each in path.iterdir() if each.is_file()]
     named = [each for each in files if is_plain_file(each) and split_of_stem(stem_and_ending(each)[0])]
-    return _PLAIN if named and not any(read_name(each) for each in files if each not in named) else None
+    texts = named or [each for each in files if is_plain_file(each)]
+    alone = bool(named) or len(texts) == len(files) == 1
+    return _PLAIN if alone and not any(read_name(each) for each in files if each not in texts) else None
