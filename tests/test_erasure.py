@@ -95,11 +95,14 @@ def test_gates_that_are_all_closed_are_measured_too():
 
 def test_the_arms_of_the_needle_table_differ_by_their_price_alone():
     arms = needle.arms(40)
-    assert list(arms) == ["soft attention", *(f"gates, price {price:g}" for price in needle.PRICES)]
+    relaxed = [f"relaxed gates, price {price:g}" for price in needle.RELAXED]
+    assert list(arms) == ["soft attention", *(f"gates, price {price:g}" for price in needle.PRICES), *relaxed]
     prices = []
     for name, (recipe, settings) in arms.items():
         made = resolve(recipe, settings).model.settings["attend"].settings["choice"]
-        if name != "soft attention":
+        if name in relaxed:
+            assert (made.settings["warmup"], made.settings["straight_through"]) == (0, False)
+        elif name != "soft attention":
             prices.append(made.settings["price"])
             assert (made.settings["anneal"], made.settings["warmup"]) == (40, 10)
     assert tuple(prices) == needle.PRICES

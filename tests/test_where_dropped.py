@@ -61,7 +61,7 @@ def test_the_parts_that_drop_are_known():
         "embed": ["tokens"],
         "encode": ["convolve", "lstmn", "recurrent", "transformer"],
         "attend": ["attention"],
-        "predict": ["bahdanau", "google", "label", "lstmn", "luong", "plain", "tag", "transformer", "tutorial"],
+        "predict": ["bahdanau", "google", "label", "lstmn", "luong", "plain", "tag", "transformer", "tutorial", "xu"],
     }
 
 

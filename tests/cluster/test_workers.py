@@ -213,7 +213,7 @@ print("and back")
 def test_standard_output_is_for_results(tmp_path):
     """Ray prints to it when a worker dies; not while we are connected."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'regard[ray]'")
-    paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", OWN_PROCESS, str(tmp_path)],
         env=os.environ | {"PYTHONPATH": paths},

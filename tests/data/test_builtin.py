@@ -10,6 +10,7 @@ from regard.data.splits import SPLITS, split_of
 from regard.errors import UnknownName, UsageError
 
 DIRECTIONS = [(name, source, target) for name in BUILTIN for source, target in BUILTIN[name].languages]
+RUNNING = ("stories",)  # texts of several lines, which are drawn as a whole
 
 
 def draw(name: str, source: str, target: str, split: str, size: int, seed: int = 0) -> list[Pair]:
@@ -34,7 +35,8 @@ def test_the_names_that_were_promised():
 
 def test_every_corpus_gives_what_was_asked_for(direction):
     pairs = draw(*direction, "train", 60)
-    assert len(pairs) == 60 == len({line(pair) for pair in pairs})
+    assert len(pairs) == 60
+    assert direction[0] in RUNNING or len({line(pair) for pair in pairs}) == 60
     assert pairs == draw(*direction, "train", 60)
     assert pairs[:30] == draw(*direction, "train", 30)
     assert pairs != draw(*direction, "train", 60, seed=1)
@@ -42,12 +44,14 @@ def test_every_corpus_gives_what_was_asked_for(direction):
 
 def test_gold_is_there_when_promised_and_within_the_lines(direction):
     for pair in draw(*direction, "train", 60):
-        assert bool(pair.gold()) == BUILTIN[direction[0]].has_gold
+        assert bool(pair.gold()) == (BUILTIN[direction[0]].has_gold and direction[2] != "nothing")
         source, target = len(pair.source.split()), len(pair.target.split())
         assert all(0 <= s < source and 0 <= t < target for s, t in pair.sure + pair.possible)
 
 
 def test_no_source_is_in_two_splits(direction):
+    if direction[0] in RUNNING:
+        pytest.skip("lines of stories come again; that no story does is in test_stories")
     size = 10 if direction[0] == "phrasebook" else 150
     sources = {split: {line(pair) for pair in draw(*direction, split, size)} for split in SPLITS}
     assert sum(map(len, sources.values())) == len(set().union(*sources.values())) == 3 * size

@@ -27,7 +27,7 @@ def test_values_are_printed_as_people_write_them():
         "bleu": "0.2", "chrf": "0.2", "exact_match": "0.2 %", "accuracy": "0.2 %", "macro_f1": "0.2 %",
         "tag_accuracy": "0.2 %", "ece": "0.2 %", "nll": "0.250", "perplexity": "0.25",
         "piece_perplexity": "0.25", "bits_per_byte": "0.250", "aer": "25.0%",
-        "loss": "0.250",
+        "loss": "0.250", "fill_accuracy": "0.2 %", "pointing": "0.2 %",
     }  # fmt: skip
     assert METRICS["aer"].told(None) == "-"
 

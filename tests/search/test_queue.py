@@ -84,7 +84,7 @@ def continuous_as_alone(changes, options=None, seed=5):
     alike(found, beam_search(built, source, options, **given))
 
 
-@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("decoder", [name for name in DECODERS if name != "lstmn"])  # whose tape has one length
 def test_who_enters_later_is_searched_for_as_if_alone(decoder, entries):
     for seed in (2, 5):
         continuous_as_alone(overrides("predict", decoder), seed=seed)

@@ -48,6 +48,7 @@ OLD = {
     "train.target_vocabulary": 313,
     "train.joint": "no",
     "about.task": "summarise",
+    "task.from": "runs/bert",
 }
 
 
@@ -91,7 +92,7 @@ def test_a_run_and_a_folder_of_before_there_were_tasks(tmp_path):
     terms = dict(state.values["terms"])
     old = {key: value for key, value in terms.items() if not key.startswith("task.")}
     for key, places in PLACES.items():
-        if key != "about.task":
+        if key not in ("about.task", "task.from"):
             old[key] = terms[places[0]]
     write_state(job.out / "state.safetensors", State(state.tensors, {**state.values, "terms": old}))
     for name in ("last", "best"):
