@@ -34,7 +34,7 @@ def scored(trial, outputs, main="exact match"):
 @pytest.fixture
 def measures():
     """Two arms of a task that answers with labels, two seeds each; the second gets one more right in each."""
-    first, second = Arm("plain", "luong", task="caption"), Arm("better", "luong", task="caption")
+    first, second = Arm("plain", "luong", task="reconstruct"), Arm("better", "luong", task="reconstruct")
     wrong = [["bad", "bad", "good", "bad"], ["good", "good", "good", "bad"]]
     right = [["good", "bad", "good", "bad"], ["good", "bad", "good", "bad"]]
     arms = [

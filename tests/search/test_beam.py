@@ -228,7 +228,7 @@ def test_a_sentence_finds_the_same_alone_and_in_any_batch(decoder):
 def test_a_model_that_never_ends_is_ended(decoder):
     built = sharp(decoder)
     readout = built.predict.readout
-    bias = readout.product().bias
+    bias = readout.product()[1]
     for never in (-1e9, -torch.inf):
         with torch.no_grad():
             bias[END] = never

@@ -40,7 +40,8 @@ def pairs(source, target):
 
 
 def test_every_decoder_is_tried():
-    assert sorted(KINDS) == sorted(DECODERS)
+    """But for those that do not translate: a language model's tape grows, and captions begin with an image."""
+    assert sorted([*KINDS, "lstmn", "xu"]) == sorted(DECODERS)
 
 
 @pytest.mark.parametrize(
