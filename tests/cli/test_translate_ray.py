@@ -84,6 +84,8 @@ def test_an_interrupt_ends_it(model, text, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # A shell lets what it starts in the background ignore the signal, and this test may be there.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     with run:
         assert run.stdout.readline()  # it is at work
