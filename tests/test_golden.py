@@ -8,6 +8,9 @@ import pytest
 import goldens
 from regard.recipe import NAMED
 
+# Hundreds of updates, searches and traces whose parts the contract tests hold to their shapes.
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_a_recipe_does_what_it_did(name):
