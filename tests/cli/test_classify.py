@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from answering import trained
 from regard.cli import app
-from regard.errors import UsageError
+from regard.errors import ModelError, UsageError
 
 LINES = "w1 w2\n\n東京 は 美しい\nنص طويل\n"
 
@@ -36,6 +36,13 @@ def test_a_line_in_and_a_line_out(home):
     rows = [line.split("\t") for line in done.stdout.split("\n")[:-1]]
     assert done.exit_code == 0 and len(rows) == 4
     assert all(label in ("pos", "neg") and 0.5 <= float(share) <= 1 for label, share in rows)
+
+
+@pytest.mark.parametrize("words", [("classify",), ("tag",), ("generate",), ("score",), ("fill",), ("caption",)])
+def test_a_path_that_holds_no_model_is_called_that(words, tmp_path):
+    (tmp_path / "in.txt").write_text("a\n")
+    done = call(*words, tmp_path / "nowhere", tmp_path / "in.txt")
+    assert isinstance(done.exception, ModelError) and "is no model folder" in str(done.exception)
 
 
 def test_more_classes_and_what_was_looked_at(home, tmp_path):

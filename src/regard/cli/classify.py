@@ -81,11 +81,12 @@ def tag(model: ModelFolder, file: File = None, form: TagForm = "text") -> None:
 
 def opened(folder: Path, verb: str) -> Any:
     """The model, if this verb is its own; one of another task is told which verb is."""
+    from regard.engine.home import holds_model, model_home
     from regard.errors import UsageError
     from regard.tasks.objects import open_model, verb_of
 
     asked = verb_of(folder)
-    if asked != verb:
+    if asked != verb and holds_model(model_home(folder)):
         raise UsageError(
             f"{folder}: expected a model that was made to {verb}; it was made to {asked}.",
             hint=f"Use `regard {asked}`.",

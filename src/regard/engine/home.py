@@ -24,8 +24,12 @@ _HEADING = re.compile(r"# .*: (\S+) to (\S+)$", re.M)  # of a model card
 def model_home(folder: str | Path) -> Path:
     """Where the model of a folder lies: in itself, or in the best/ of a run."""
     folder = Path(folder)
-    is_model = any((folder / name).is_file() for name in ("recipe.toml", MANIFEST))
-    return folder / "best" if not is_model and (folder / "best").is_dir() else folder
+    return folder / "best" if not holds_model(folder) and (folder / "best").is_dir() else folder
+
+
+def holds_model(folder: Path) -> bool:
+    """Does a model, or an exported one, lie here?"""
+    return any((folder / name).is_file() for name in ("recipe.toml", MANIFEST))
 
 
 def named_folder(folder: str | Path) -> Path:
