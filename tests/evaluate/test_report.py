@@ -140,8 +140,10 @@ def test_what_is_drawn_where(tmp_path, monkeypatch):
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([*range(len(buckets))], scores)
     assert list(small.get_xdata()) == [place for place, bucket in enumerate(buckets) if bucket.small]
     assert list(small.get_ydata()) == [bucket.score.value for bucket in buckets if bucket.small]
-    assert one.get_legend() is None
+    assert one.get_legend() is None and one.get_title() == report().title
     assert one.get_ylim()[0] == 0
+    assert one.get_xlim() == (-0.5, len(buckets) - 0.5)
+    assert not line.get_clip_on() and not small.get_clip_on()
     assert [side for side, spine in one.spines.items() if spine.get_visible()] == ["left", "bottom"]
     assert [text.get_text() for text in two.get_legend().get_texts()] == ["with", "without"]
 

@@ -59,6 +59,7 @@ def draw_lengths(series: Mapping[str, Sequence[Bucket]], path: str | Path, *, ti
     axes.grid(axis="y", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_ylim(bottom=0)
+    axes.set_xlim(-0.5, len(first) - 0.5)  # one bucket too has its marks beside one another
     if len(series) > 1:
         add_legend(figure, axes)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -73,9 +74,9 @@ def _draw(axes: Any, name: str, buckets: Sequence[Bucket], shift: float, style: 
     middles = [(score.high + score.low) / 2 for score in scores]
     halves = [(score.high - score.low) / 2 for score in scores]
     axes.errorbar(places, middles, yerr=halves, fmt="none", ecolor=style["color"], capsize=3)
-    axes.plot(places, [score.value for score in scores], **style, label=name)
+    axes.plot(places, [score.value for score in scores], **style, label=name, clip_on=False)  # a mark at 100 is whole
     small = [(at, bucket.score.value) for at, bucket in zip(places, buckets, strict=True) if bucket.small]
-    axes.plot([at for at, _ in small], [value for _, value in small], **{**style, "linestyle": ""}, mfc="white")
+    axes.plot([at for at, _ in small], [value for _, value in small], **{**style, "linestyle": ""}, mfc="white", clip_on=False)
 
 
 def _note(buckets: Sequence[Bucket]) -> str:
