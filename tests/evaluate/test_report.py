@@ -59,6 +59,7 @@ def test_words_for_every_word_of_the_references():
     told = Report("r", words=words_for_word(counted))
     assert told.as_text() == "r\n  length  0.625  words for every word of the references"
     assert json.loads(told.as_json())["words"] == 5 / 8
+    assert '\n  "words"' in told.as_json()  # a line a value
 
 
 def test_large_buckets_are_not_marked():

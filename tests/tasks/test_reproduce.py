@@ -15,6 +15,7 @@ import pytest
 from regard.data.corpus import Corpus
 from regard.errors import Interrupted, TrainingError, UnknownName, UsageError
 from regard.evaluate import Gold, count_exact
+from regard.evaluate.metrics import metric
 from regard.recipe.reproduce import Reproduce
 from regard.tasks.reproduce import Plan, reproduce, table_of
 from regard.tasks.reproduce.measure import (
@@ -26,7 +27,7 @@ from regard.tasks.reproduce.measure import (
     first_questions,
     measured,
 )
-from regard.tasks.reproduce.result import Reproduction
+from regard.tasks.reproduce.result import Reproduction, told
 from regard.tasks.reproduce.train import train_arms
 from small import RECIPE
 
@@ -237,3 +238,9 @@ def test_the_difference_decides_where_there_is_one():
     assert found.decisive.value == -4.0 and found.holds and found.clear
     assert "difference  -400.0% [-500.0%, -350.0%]" in str(found)
     assert "asked       at most -300.0%" in str(found)
+
+
+def test_a_difference_has_its_sign_and_a_value_none():
+    found = Measured(3.25, -1.0, 7.5)
+    assert told(metric("bleu"), found, signed=True) == "+3.2 [-1.0, +7.5]"
+    assert told(metric("bleu"), found) == "3.2 [-1.0, 7.5]"
