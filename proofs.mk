@@ -191,7 +191,8 @@ proof-long: $(VENV)/installed
 RUNS = $(foreach seed,. seed-1 seed-2,$(CLASSIFY)/$(1)/arms/$(2)/$(seed)/run)
 proof-erasure: $(VENV)/installed
 	for data in rt_polarity sst2 trec; do \
-		$(BIN)/python benchmarks/erasure.py $(call RUNS,$$data,classify) --data $(DATA)/$$data || exit; done
+		$(BIN)/python benchmarks/erasure.py $(call RUNS,$$data,classify) $(call RUNS,$$data,classify-self) \
+			--data $(DATA)/$$data || exit; done
 	$(BIN)/python benchmarks/erasure.py $(call RUNS,rt_polarity,ga-net) --data $(DATA)/rt_polarity
 	$(BIN)/python benchmarks/erasure.py $(call RUNS,reviews-long,classify) --data reviews-long --polar
 
