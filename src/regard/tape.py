@@ -66,14 +66,18 @@ class TapeLayer(nn.Module):
         tape: Tape,
         step: int,
         real: Bool[Tensor, " B"] | None = None,
+        added: Float[Tensor, "B D"] | None = None,
     ) -> tuple[Recurrent, Tape, Attended]:
-        """One step from an input and its product with the cell's matrix: the state, the longer tape, the look at it."""
+        """One step from an input and its product with the cell's matrix: the state, the longer tape, the look at it.
+
+        `added` is what else comes to what the cell keeps.
+        """
         query = torch.cat((below, tape.read), -1).unsqueeze(1)
         # The last place is that of the input itself, which nobody may look at yet: so a look has a column for each.
         keys = self._blank(tape) if tape.slots is None else tape.slots.filled(0, 1)
         looked = self.self_attend(query, keys, start=step, real=None if real is None else real.unsqueeze(1))
         before = tape.start if tape.slots is None else self._apart(looked.context[:, 0])
-        after = self.cell(projected, before)
+        after = self.cell(projected, before) if added is None else self.cell(projected, before, added)
         slot = self._slot(after, step)
         return after, Tape(tape.start, before.hidden, slot if tape.slots is None else tape.slots.extend(slot)), looked
 

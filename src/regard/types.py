@@ -88,7 +88,8 @@ class Memory(Reorderable):
 
     `summary` is one vector for the whole source; `final` holds the last state of each recurrent layer, bottom
     first; `grid` is the (height, width) of the positions where the source was an image; `gates`, where the encoder
-    has an opinion of which positions are worth a look, are the log odds that each is open.
+    has an opinion of which positions are worth a look, are the log odds that each is open; `kept`, where it read with
+    a tape of LSTM states, are the cells that belong to the values.
     """
 
     keys: Float[Tensor, "B S K"]
@@ -98,6 +99,7 @@ class Memory(Reorderable):
     final: tuple[Recurrent, ...] = ()
     grid: tuple[int, int] | None = None
     gates: Float[Tensor, "B S"] | None = None
+    kept: Float[Tensor, "B S C"] | None = None
 
     def concatenate(self, *others: Memory) -> Memory:
         """The rows of all, as wide as the widest."""
@@ -108,14 +110,16 @@ class Memory(Reorderable):
         spare = width - self.mask.shape[1]
         keys, values = (F.pad(rows, (0, 0, 0, spare)) for rows in (self.keys, self.values))
         gates = None if self.gates is None else F.pad(self.gates, (0, spare))
-        return replace(self, keys=keys, values=values, mask=F.pad(self.mask, (0, spare)), gates=gates)
+        kept = None if self.kept is None else F.pad(self.kept, (0, 0, 0, spare))
+        return replace(self, keys=keys, values=values, mask=F.pad(self.mask, (0, spare)), gates=gates, kept=kept)
 
 
 @dataclass(frozen=True)
 class Widths:
     """The widths of an encoder's memory, known before anything runs, from which a decoder is built.
 
-    `cells` says whether its last states are an LSTM's, `gates` whether it comes with gates.
+    `cells` says whether its last states are an LSTM's, `gates` whether it comes with gates; `kept` is the width of the
+    cells that come with the values, 0 if none do.
     """
 
     keys: int
@@ -124,6 +128,7 @@ class Widths:
     final: tuple[int, ...] = ()
     cells: bool = False
     gates: bool = False
+    kept: int = 0
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize("optimiser", names("optimiser"))
+@pytest.mark.parametrize("optimiser", [name for name in names("optimiser") if name != "lamb"])  # which PyTorch lacks
 def test_every_optimiser_is_pytorchs(optimiser):
     ours, theirs = model().recipe.build(31, 37), model().recipe.build(31, 37)
     theirs.load_state_dict(ours.state_dict())

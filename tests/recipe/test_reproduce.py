@@ -19,6 +19,8 @@ VARIANTS = {
     "bert-tag",
     "lstm-lm",
     "lstmn-classify",
+    "lstmn-deep",
+    "lstmn-shallow",
     "rnnsearch-small",
     "transformer-fast",
     "transformer-guided",

@@ -78,14 +78,23 @@ def compare(
 
 def _run(plan: Plan, arms: Sequence[Arm], pairs: Pairs, out: Path, jobs: int) -> None:
     """Run what is still to be done, and write the report of all that did not fail."""
-    from regard.compare import Measures, draw_examples, keep_pairs, read_results, run_trials, trials_of, write_report
+    from regard.compare import (
+        Measures,
+        draw_examples,
+        keep_pairs,
+        read_results,
+        run_trials,
+        trials_of,
+        with_questions,
+        write_report,
+    )
     from regard.errors import TrainingError
 
     trials = trials_of(plan, arms)
     if pairs.gold:
         keep_pairs(pairs.sources, pairs.references, out)
     outcomes = run_trials(plan, trials, out, jobs=jobs or min(len(trials), os.cpu_count() or 1), tell=_told)
-    results = read_results(outcomes)
+    results = with_questions(read_results(outcomes), pairs)
     page = write_report(plan, outcomes, Measures(results, pairs), draw_examples(results, pairs, plan), out)
     typer.echo((out / "report.md").read_text(encoding="utf-8"))
     typer.echo(f"The report is {page}.", err=True)

@@ -1,7 +1,7 @@
 """Compare: several recipes or finished models on the same data with the same budget, in one report."""
 
 from regard.compare.arms import Arm, read_arms
-from regard.compare.examples import Section, draw_examples
+from regard.compare.examples import Section, draw_examples, with_questions
 from regard.compare.measures import Measures, Pairs
 from regard.compare.plan import Plan
 from regard.compare.report import write_report
@@ -26,5 +26,6 @@ __all__ = [
     "read_results",
     "run_trials",
     "trials_of",
+    "with_questions",
     "write_report",
 ]

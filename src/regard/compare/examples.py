@@ -8,7 +8,7 @@ name its task there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from regard.compare.measures import Pairs
@@ -83,6 +83,32 @@ def draw_answers(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan:
     return Section("What each arm answered", answers_html(shown))
 
 
+def with_questions(arms: Sequence[ArmResult], pairs: Pairs) -> list[ArmResult]:
+    """The arms, each trial with what its model was asked, where models make their questions of the sentences.
+
+    Such questions are of different lengths for different models: their scores by length are not of the same sentences.
+    """
+    return [arm if arm.arm.task != "fill" else _with_questions(arm, pairs) for arm in arms]
+
+
+def _with_questions(arm: ArmResult, pairs: Pairs) -> ArmResult:
+    asked = [open_model(each.model).questions(pairs.sources, pairs.references) for each in arm.trials]
+    return replace(
+        arm, trials=tuple(replace(each, asked=own, lengths=()) for each, own in zip(arm.trials, asked, strict=True))
+    )
+
+
+def draw_fillings(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Plan) -> Section:
+    """What the first model of each arm found for the words that were hidden from it."""
+
+    def told(arm: ArmResult, row: int) -> str:
+        asked, right = arm.first.asked or ((), ())
+        return f"{asked[row]}  →  {arm.first.outputs[row]}  (hidden: {right[row]})"
+
+    shown = [(each.source, "", {arm.arm.label: told(arm, each.row) for arm in arms}) for each in sentences]
+    return Section("What each arm found for hidden words", answers_html(shown))
+
+
 def draw_seen(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Plan) -> Section:
     """What the first model of each arm answered, each beside what it looked at."""
     cells = [each.source for each in sentences]
@@ -102,6 +128,7 @@ def draw_seen(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Pl
 
 DRAWINGS: dict[str, Drawing] = {
     "translate": draw_translations,
+    "fill": draw_fillings,
     "classify": draw_seen,
     "tag": draw_seen,
     "caption": draw_seen,

@@ -128,7 +128,12 @@ class Measures:
             return known if len(known) == len(found) else None
         if metric.count is None and (metric.count_sure is None or any(each.probabilities is None for each in trials)):
             return None
-        return [counting(metric.name, each.probabilities)(each.outputs, self.pairs.references) for each in trials]
+        return [
+            counting(metric.name, each.probabilities)(
+                each.outputs, each.asked[1] if each.asked else self.pairs.references
+            )
+            for each in trials
+        ]
 
 
 def metrics_of(arms: Sequence[ArmResult]) -> Iterator[Metric]:

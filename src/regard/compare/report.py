@@ -168,7 +168,7 @@ def _arm(measures: Measures, number: int) -> dict[str, Any]:
 
 def _trial(result: Result) -> dict[str, Any]:
     found = asdict(result)
-    for name in ("outputs", "links", "probabilities", "trial"):
+    for name in ("outputs", "links", "probabilities", "asked", "trial"):
         del found[name]
     return {"seed": result.trial.seed, **found, "perplexity": result.perplexity, "model": str(result.model)}
 

@@ -26,7 +26,8 @@ class Result:
 
     `scores` and `lengths` are what `regard evaluate --json` wrote; the first score is the one that matters most.
     `links` are those that the model found in each pair, where its alignment error was measured; `probabilities` say how
-    sure it was of each output, where it tells.
+    sure it was of each output, where it tells. `asked` are questions and right answers of a model's own, where it hides
+    words of the test sentences: which, depends on its pieces.
     """
 
     trial: Trial
@@ -43,6 +44,7 @@ class Result:
     seconds: float | None = None
     pieces_per_second: float | None = None
     curve: tuple[tuple[float, dict[str, float]], ...] = ()  # (seconds, what a validation measured)
+    asked: tuple[Sequence[str], Sequence[str]] | None = None
 
     @property
     def perplexity(self) -> float | None:

@@ -40,24 +40,25 @@ class LstmnEncoder(nn.Module):
         made = [TapeLayer(each, hidden, cell, attend) for each in widths]
         self.layers: Modules = nn.ModuleList(made)
         cells = bool(made[0].cell.keeps)
-        self.widths = Widths(keys=hidden, values=hidden, summary=hidden, final=(hidden,) * layers, cells=cells)
+        final, kept = (hidden,) * layers, hidden if cells else 0
+        self.widths = Widths(keys=hidden, values=hidden, summary=hidden, final=final, cells=cells, kept=kept)
 
     def forward(self, source: Padded) -> Memory:
-        """Read the source; hand on the top layer's states and every layer's last state."""
+        """Read the source; hand on the top layer's states, what it kept at each, and every layer's last state."""
         mask = source.mask
         # A padded position may hold anything, and a NaN times the zero that comes back to it is a NaN.
-        states, finals = source.data.masked_fill(~mask.unsqueeze(-1), 0.0), list[Recurrent]()
+        states, finals, kept = source.data.masked_fill(~mask.unsqueeze(-1), 0.0), list[Recurrent](), None
         for number, layer in enumerate(self.layers):
             read = drop(states, self.dropout, self.training) if number else states
-            states, final = _through(layer, read, mask)
+            states, kept, final = _through(layer, read, mask)
             finals.append(final)
-        return Memory(states, states, mask, finals[-1].hidden, tuple(finals))
+        return Memory(states, states, mask, finals[-1].hidden, tuple(finals), kept=kept)
 
 
 def _through(
     layer: TapeLayer, rows: Float[Tensor, "B S D"], mask: Bool[Tensor, "B S"]
-) -> tuple[Float[Tensor, "B S E"], Recurrent]:
-    """One layer over all positions: its states, zero where there is padding, and the last real one of each row."""
+) -> tuple[Float[Tensor, "B S E"], Float[Tensor, "B S E"] | None, Recurrent]:
+    """One layer over all positions: its states and cells, zero where there is padding; each row's last real ones."""
     cell = layer.cell
     blank = rows.new_zeros(len(rows), layer.width)
     tape = Tape.empty(Recurrent(blank, blank if cell.keeps else None))
@@ -68,9 +69,7 @@ def _through(
         found.append(after)
     states = torch.stack([state.hidden for state in found], 1) * mask.unsqueeze(-1)
     last = (mask.sum(1).clamp(min=1) - 1).view(-1, 1, 1).expand(-1, 1, layer.width)
-    some = mask.any(1, keepdim=True)
-    kept = None
-    if cell.keeps:
-        cells = torch.stack([state.cell for state in found if state.cell is not None], 1)
-        kept = cells.gather(1, last).squeeze(1) * some
-    return states, Recurrent(states.gather(1, last).squeeze(1), kept)
+    if not cell.keeps:
+        return states, None, Recurrent(states.gather(1, last).squeeze(1))
+    cells = torch.stack([state.cell for state in found if state.cell is not None], 1) * mask.unsqueeze(-1)
+    return states, cells, Recurrent(*(rows.gather(1, last).squeeze(1) for rows in (states, cells)))

@@ -1,4 +1,4 @@
-"""Optimisers: how gradients move the weights. Each is PyTorch's own, with its settings."""
+"""Optimisers: how gradients move the weights. Each is PyTorch's own, but for LAMB, with its settings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from torch import nn, optim
 
 from regard.errors import UsageError
 from regard.learn.distribute import is_sharded
+from regard.learn.lamb import Lamb as LambOptimizer
 from regard.learn.settings import TrainSettings
 from regard.registry import part
 from regard.types import AtLeastZero, Positive, Share
@@ -176,6 +177,34 @@ class Adafactor(Optimiser):
     def of(self, groups: Groups, sharded: bool) -> optim.Optimizer:
         """The plain one; its sums are of whole matrices."""
         return optim.Adafactor(groups, lr=self.rate)
+
+
+@part("optimiser", "lamb")
+class Lamb(Optimiser):
+    """LAMB (You et al. 2020): Adam whose step for each matrix is as long as the matrix, times the rate.
+
+    Settings:
+        betas: what is kept of the mean and of the square of the gradients.
+        epsilon: keeps the step from dividing by zero.
+        weight_decay: how strongly matrices are drawn to zero at each update; vectors never are.
+    """
+
+    shards = False
+
+    def __init__(
+        self,
+        rate: float,
+        *,
+        betas: tuple[Share, Share] = (0.9, 0.999),
+        epsilon: Positive = 1e-6,
+        weight_decay: AtLeastZero = 0.01,
+    ) -> None:
+        super().__init__(rate, weight_decay)
+        self.betas, self.epsilon = betas, epsilon
+
+    def of(self, groups: Groups, sharded: bool) -> optim.Optimizer:
+        """Our own; its lengths are of whole matrices."""
+        return LambOptimizer(groups, lr=self.rate, betas=self.betas, eps=self.epsilon)
 
 
 def optimiser_for(model: nn.Module, settings: TrainSettings) -> optim.Optimizer:

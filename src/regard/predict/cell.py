@@ -20,7 +20,7 @@ class Cell(nn.Module):
     """What every cell offers: `project`, one matrix an input, and one step from their sum."""
 
     gates = 1
-    keeps = False  # whether the state has a cell beside what it shows
+    keeps = False  # whether the state has a cell beside what it shows; to that, `added` may add
 
     def __init__(self, inputs: tuple[int, ...], width: int) -> None:
         super().__init__()
@@ -104,8 +104,11 @@ class Lstm(Cell):
         super().__init__(inputs, width)
         self.recur.bias.data.chunk(4)[1].fill_(1.0)
 
-    def forward(self, projected: Float[Tensor, "B G"], state: Recurrent) -> Recurrent:
+    def forward(
+        self, projected: Float[Tensor, "B G"], state: Recurrent, added: Float[Tensor, "B D"] | None = None
+    ) -> Recurrent:
         """One step."""
         enter, forget, new, leave = (projected + self.recur(state.hidden)).chunk(4, -1)
         kept = torch.sigmoid(forget) * cast(Tensor, state.cell) + torch.sigmoid(enter) * torch.tanh(new)
+        kept = kept if added is None else kept + added
         return Recurrent(torch.sigmoid(leave) * torch.tanh(kept), kept)
