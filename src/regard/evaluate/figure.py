@@ -76,7 +76,9 @@ def _draw(axes: Any, name: str, buckets: Sequence[Bucket], shift: float, style: 
     axes.errorbar(places, middles, yerr=halves, fmt="none", ecolor=style["color"], capsize=3)
     axes.plot(places, [score.value for score in scores], **style, label=name, clip_on=False)  # a mark at 100 is whole
     small = [(at, bucket.score.value) for at, bucket in zip(places, buckets, strict=True) if bucket.small]
-    axes.plot([at for at, _ in small], [value for _, value in small], **{**style, "linestyle": ""}, mfc="white", clip_on=False)
+    axes.plot(
+        [at for at, _ in small], [value for _, value in small], **{**style, "linestyle": ""}, mfc="white", clip_on=False
+    )
 
 
 def _note(buckets: Sequence[Bucket]) -> str:
