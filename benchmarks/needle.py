@@ -29,7 +29,7 @@ SMALL = ("embed.width=32", "embed.deviation=1", "embed.dropout=0", "predict.drop
 SOFT = ("classify", "encode.hidden=64")
 GATED = ("ga-net", "encode.encode.hidden=64", "encode.auxiliary_encode.hidden=32")
 PRICES = (0.0, 0.03, 0.1, 0.3, 3.0)
-RELAXED = (0.03, 0.3)  # prices asked from the first update on, of gates that are not passed straight through
+RELAXED = (0.03, 0.3, 3.0, 30.0)  # prices asked from the first update on, of gates that are not passed straight through
 
 
 @dataclass(frozen=True)

@@ -189,6 +189,14 @@ def test_no_unfinished_notes():
     assert [place(path) for path in TREES if notes.search(path.read_text(encoding="utf-8"))] == []
 
 
+def tensors_alone():
+    """The one door that is open: a foreign .bin is read for its tensors, and torch refuses all else in it."""
+    calls = [node for path, node in nodes(ast.Call) if place(path) == "importing/huggingface.py"]
+    loads = [node for node in calls if ast.unparse(node.func) == "torch.load"]
+    safe = "weights_only=True"
+    return [node.func for node in loads if safe in [ast.unparse(each) for each in node.keywords]]
+
+
 def test_no_pickle_anywhere():
     """Loading a model must never run code: nothing of ours may name a door to pickle."""
     modules = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
@@ -196,7 +204,8 @@ def test_no_pickle_anywhere():
     imported = [(path, node, alias.name) for path, node in nodes(ast.Import) for alias in node.names]
     imported += [(path, node, node.module or "") for path, node in nodes(ast.ImportFrom)]
     assert [place(path, node) for path, node, name in imported if name.split(".")[0] in modules] == []
-    assert [place(path, node) for path, node in nodes(ast.Attribute) if ast.unparse(node) in doors] == []
+    named = [(path, node) for path, node in nodes(ast.Attribute) if ast.unparse(node) in doors]
+    assert [place(path, node) for path, node in named if node not in tensors_alone()] == []
     words = [(path, node) for path, node in nodes(ast.keyword) if node.arg == "allow_pickle"]
     assert [place(path, node) for path, node in words] == []
 

@@ -9,7 +9,7 @@ from regard.data.builtin import examples
 from regard.data.splits import split_of
 
 
-@pytest.mark.parametrize("name", ["agreement", "repeats"])
+@pytest.mark.parametrize("name", ["agreement", "agreement-far", "repeats"])
 def test_lines_are_decided_by_name_split_and_seed_and_never_shared(name):
     drawn = {split: [each.target for each in examples(name, split=split, size=97)] for split in ("train", "val")}
     assert drawn["train"] == [each.target for each in examples(name, split="train", size=97)]
@@ -34,6 +34,15 @@ def test_the_verb_agrees_with_the_subject_and_not_with_what_stands_between():
         misled += last.endswith("s") != words[subject].endswith("s")
     assert min(distances) == 1 and max(distances) > 15
     assert misled > 100, "the noun before the verb is no help"
+
+
+def test_the_far_version_has_three_times_as_many_phrases_between():
+    def most(name):
+        lines = [each.target for each in examples(name, split="train", size=301)]
+        return max(sum(word in agreement.PLACES for word in line.split()) for line in lines)
+
+    assert most("agreement") == 5
+    assert most("agreement-far") == 15
 
 
 def test_the_second_half_repeats_the_first():

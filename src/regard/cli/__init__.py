@@ -24,6 +24,7 @@ from regard.cli import (
     export,
     fill,
     generate,
+    import_,
     parts,
     quickstart,
     recipe,
@@ -66,6 +67,7 @@ app.command("show")(show.show)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("export")(export.export)
+app.command("import")(import_.import_)
 
 
 def _print_version(wanted: bool) -> bool:

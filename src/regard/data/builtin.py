@@ -7,7 +7,7 @@
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
     scenes       images of several shapes with a caption        image-text
-    agreement, repeats   plain text with something to remember  nothing-text
+    agreement, agreement-far, repeats   plain text with something to remember  nothing-text
     stories      a few lines each, words that fit            text-nothing, nothing-text
 
 Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
@@ -152,11 +152,18 @@ def _shapes(
 
 
 def _agreement(
-    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+    most: int,
+    *,
+    source: str,
+    target: str,
+    split: str,
+    size: int,
+    seed: int,
+    folder: Path | None = None,
 ) -> Iterator[Pair]:
     from regard.data import agreement
 
-    return agreement.generate(split=split, size=size, seed=seed)
+    return agreement.generate(split=split, size=size, seed=seed, most=most)
 
 
 def _stories(
@@ -207,6 +214,7 @@ _CAPTIONS = (("image", "text"),)
 _READ = (("text", "nothing"),)  # text of which a model finds what is hidden
 _LABELLED = {"train": 10_000, "val": 1_000, "test": 1_000}
 _FIVE_ASIDES = 5  # sentences about other things around each review of the long version
+_FIVE_PHRASES, _FIFTEEN_PHRASES = 5, 15  # at most between a subject and its verb
 
 BUILTIN: dict[str, Builtin] = {
     corpus.name: corpus
@@ -249,7 +257,20 @@ BUILTIN: dict[str, Builtin] = {
             _shapes,
             {"train": 4_000, "val": 500, "test": 500},
         ),
-        Builtin("agreement", "verbs that agree with a subject far before them", _PLAIN, False, _agreement),
+        Builtin(
+            "agreement",
+            "verbs that agree with a subject far before them",
+            _PLAIN,
+            False,
+            partial(_agreement, _FIVE_PHRASES),
+        ),
+        Builtin(
+            "agreement-far",
+            "the same, with up to fifteen nouns between",
+            _PLAIN,
+            False,
+            partial(_agreement, _FIFTEEN_PHRASES),
+        ),
         Builtin("stories", "somebody fetches something and uses it", _READ + _PLAIN, False, _stories),
         Builtin("repeats", "twenty words, and the same words again", _PLAIN, False, _repeats),
         Builtin(

@@ -21,12 +21,12 @@ def lines_of(text: str) -> list[str]:
 
 def encode_running(tokenizer: Tokenizer, text: str) -> Pieces:
     """A text of any number of lines, cut into pieces."""
-    return _joined(tokenizer.encode_batch(lines_of(text)))
+    return _joined(tokenizer.encode_batch(lines_of(text) if tokenizer.by_line else [text]))
 
 
 def read_running(tokenizer: Tokenizer, ids: Sequence[int]) -> Pieces:
     """The text of any ids, such as a model's output, with the place of each of them in it."""
-    return _joined(map(tokenizer.read, _by_line(tokenizer, ids)))
+    return _joined(map(tokenizer.read, _by_line(tokenizer, ids) if tokenizer.by_line else [ids]))
 
 
 def _by_line(tokenizer: Tokenizer, ids: Sequence[int]) -> list[list[int]]:

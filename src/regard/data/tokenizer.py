@@ -64,6 +64,7 @@ class Tokenizer:
         self.name = "the tokenizer"  # in errors
         self._has_space = backend.normalizer is not None
         self.kind = _kind(backend)
+        self.by_line = True  # whether text of many lines is cut a line at a time
         self._texts = _texts(backend, has_bytes=self.kind != "words")
         self._lengths = [sum(byte & 0xC0 != 0x80 for byte in text) for text in self._texts]
         self._sampler: Sampler | None = None
@@ -194,7 +195,9 @@ class Tokenizer:
             raise ModelError(f"{path}: pieces 0 to 3 of a tokenizer are {', '.join(SPECIAL)}; found {found}.")
         if sorted(backend.get_vocab().values()) != list(range(backend.get_vocab_size())):
             raise ModelError(f"{path}: expected pieces numbered from 0 up, each once; some numbers are left out.")
-        tokenizer = cls(backend)
+        from regard.data.tokenizer_imported import ImportedTokenizer, is_imported  # which are tokenizers themselves
+
+        tokenizer = ImportedTokenizer(backend) if is_imported(backend) else cls(backend)
         tokenizer.name = str(path)
         return tokenizer
 

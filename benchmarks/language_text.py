@@ -1,0 +1,80 @@
+"""Text for the proofs of language models and readers, cut out of real corpora.
+
+    python benchmarks/language_text.py --data ../shared/data --out runs/proofs/language
+
+lines      WikiText-2 in sentences of 4 to 25 words, a line each: 28,000 to train on
+pretrain   WikiText-2 in lower case, a sentence a line and a paragraph a document, and the training sentences of
+           rt-polarity without their labels
+rt-500     rt-polarity with the labels of 500 training sentences, as many of either class
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+LINES = {"train": 28_000, "valid": 1_000, "test": 2_000}
+SHORTEST, LONGEST = 4, 25
+LABELS = 500
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    asked = parser.parse_args()
+    reviews = list(csv.DictReader(io.StringIO(_text(asked.data / "rt_polarity" / "rt_polarity.csv.gz"))))
+    for split in LINES:
+        paragraphs = list(_paragraphs(asked.data / "lm" / "wikitext2" / f"wiki.{split}.tokens.gz"))
+        _write(asked.out / "lines" / f"{split}.txt", "\n".join(_lines(paragraphs, LINES[split])) + "\n")
+        documents = ["\n".join(sentences).lower() for sentences in paragraphs]
+        documents += [row["text"] for row in reviews if row["split"] == split == "train"]
+        Random(split).shuffle(documents)
+        _write(asked.out / "pretrain" / f"{split}.txt", "\n\n".join(documents) + "\n")
+    _write(asked.out / "rt-500" / "rt.csv", _few(reviews))
+
+
+def _text(path: Path) -> str:
+    return gzip.decompress(path.read_bytes()).decode("utf-8")
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _paragraphs(path: Path) -> Iterator[list[str]]:
+    """The sentences of each paragraph; headings are left out."""
+    for line in _text(path).splitlines():
+        words = line.strip()
+        if words and not words.startswith("="):
+            yield [part.strip() + " ." for part in words.removesuffix(" .").split(" . ") if part.strip()]
+
+
+def _lines(paragraphs: list[list[str]], most: int) -> list[str]:
+    """Sentences of the wanted lengths, drawn from all."""
+    found = [each for some in paragraphs for each in some if SHORTEST <= len(each.split()) <= LONGEST]
+    return Random(most).sample(sorted(set(found)), most)
+
+
+def _few(reviews: list[dict[str, str]]) -> str:
+    """All but the training sentences beyond the first of either class."""
+    left = dict.fromkeys(("0", "1"), LABELS // 2)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["split", "label", "text"], extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in Random(LABELS).sample(reviews, len(reviews)):
+        if row["split"] == "train":
+            left[row["label"]] -= 1
+        if row["split"] != "train" or left[row["label"]] >= 0:
+            writer.writerow(row)
+    return out.getvalue()
+
+
+if __name__ == "__main__":
+    main()
