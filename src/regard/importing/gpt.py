@@ -47,7 +47,7 @@ def convert(folder: Path, out: Path) -> None:
     table = source.take("wte.weight")
     vocabulary = vocabulary_of(folder, len(table), {"</s>": "<|endoftext|>"})
     size = len(vocabulary.order)
-    files = tokenizer_file("target", vocabulary.text)
+    files = tokenizer_file("target", vocabulary.text) | vocabulary.origin("gpt2").files()
     settings = _settings(config, source, folder)
     write_model("gpt2", settings, _weights(source, vocabulary, int(config["n_layer"])), (0, size), out, files)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from regard.data.tokenizer import MASK, no_panic
 from regard.data.tokenizer_train import SPECIAL
 from regard.errors import ModelError
 from regard.importing.huggingface import json_of
+from regard.importing.origin import ADDED, Origin
 from regard.importing.spiece import read_spiece
 
 ROLES = {
@@ -28,15 +29,19 @@ ROLES = {
     "<pad>": ("pad_token",),
     "<unk>": ("unk_token",),
 }
-ADDED = -1  # the old number of a piece that is new
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A tokenizer's JSON, and for each of its pieces the number it had."""
+    """A tokenizer's JSON, for each of its pieces the number it had, and their names of our special pieces."""
 
     text: str
     order: tuple[int, ...]
+    special: Mapping[str, str] = field(default_factory=dict)
+
+    def origin(self, family: str) -> Origin:
+        """What is kept of it, so that the old numbers can come back."""
+        return Origin(family, self.special, self.order[: len(SPECIAL)])
 
     def rows(self, table: Tensor, missing: float = 0.0) -> Tensor:
         """The rows of a table, or the numbers of a bias, in our order; those of new pieces are `missing`."""
@@ -156,7 +161,7 @@ def _renumbered(theirs: dict[str, Any], size: int, named: dict[str, str], folder
     if max(by_number) >= size:
         raise ModelError(f"{folder}: its tokenizer has {max(by_number) + 1} pieces, its table of vectors {size} rows.")
     first = [numbers[named[each]] if each in named else ADDED for each in SPECIAL]
-    order = (*first, *(number for number in range(size) if number not in first))
+    order = Origin("", named, tuple(first)).order(size)
     ours = {theirs_name: name for name, theirs_name in named.items()}
     found = [
         SPECIAL[place] if place < len(SPECIAL) else _our_name(by_number.get(old, f"<unused {old}>"), ours)
@@ -165,7 +170,7 @@ def _renumbered(theirs: dict[str, Any], size: int, named: dict[str, str], folder
     if len(set(found)) != len(found):
         twice = sorted({each for each in found if found.count(each) > 1})
         raise ModelError(f"{folder}: its tokenizer has pieces of its own called {', '.join(twice)}.")
-    return Vocabulary(json.dumps(_rewritten(theirs, found, ours), ensure_ascii=False), order)
+    return Vocabulary(json.dumps(_rewritten(theirs, found, ours), ensure_ascii=False), order, named)
 
 
 def _our_name(piece: str, ours: Mapping[str, str]) -> str:
