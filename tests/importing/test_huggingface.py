@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import regard
-from imports import LINES, SEEN, byte_level, drawn, spiece, wordpiece
+from imports import BASE, LINES, SEEN, made, theirs_tokenizer
 from regard.data.tokenizer import END, START
 from regard.errors import DownloadError, MissingData, ModelError, RegardError, UsageError
 from regard.hooks import Looked, hook
@@ -19,38 +19,7 @@ from regard.importing import import_model
 
 transformers = pytest.importorskip("transformers", reason="parity is measured where transformers is installed")
 pytestmark = pytest.mark.filterwarnings("default")
-BASE = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}
 SHAPES = [BASE, {**BASE, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 1, "hidden_act": "relu"}]
-
-
-def vocabulary(folder, family):
-    if family == "bert":
-        return wordpiece(folder)
-    if family == "albert":
-        return spiece(folder, pytest.importorskip("sentencepiece", reason="writes the vocabulary of ALBERT"))
-    if family == "roberta":
-        return byte_level(folder, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], "RobertaTokenizer")
-    return byte_level(folder, ["<|endoftext|>"], "GPT2Tokenizer")
-
-
-def made(folder, architecture, **settings):
-    """A folder as Hugging Face writes it, and the model in it."""
-    folder.mkdir(exist_ok=True)
-    family = next(each for each in ("roberta", "albert", "bert", "gpt2") if architecture.lower().startswith(each))
-    size = vocabulary(folder, family)
-    named = {"bert": "Bert", "roberta": "Roberta", "albert": "Albert", "gpt2": "GPT2"}[family]
-    if family == "roberta":
-        settings = {"max_position_embeddings": 50, "type_vocab_size": 1, "pad_token_id": 1, **settings}
-    config = getattr(transformers, f"{named}Config")(
-        vocab_size=size, attn_implementation="eager", **{"max_position_embeddings": 48, **settings}
-    )
-    model = drawn(getattr(transformers, architecture)(config))
-    model.save_pretrained(folder)
-    return model
-
-
-def theirs_tokenizer(folder):
-    return transformers.AutoTokenizer.from_pretrained(folder)
 
 
 @pytest.fixture(autouse=True)

@@ -41,7 +41,7 @@ class Encoder:
             raise UsageError(f"{folder}: layers in several groups are not supported; one that all share is.")
         self.sentences = sentences_of(folder)
         self.source = Source(folder, weights_of(folder, f"{family.name}."))
-        self.vocabulary = vocabulary_of(folder, len(self._table("word")), family.special)
+        self.vocabulary = vocabulary_of(folder, len(self._table("word")), family.special, hides=self.goal == "fill")
         self.activation = activation(self.config["hidden_act"], folder)
 
     @property

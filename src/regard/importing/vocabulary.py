@@ -49,10 +49,13 @@ class Vocabulary:
         return torch.cat((table, blank))[torch.tensor([len(table) if old == ADDED else old for old in self.order])]
 
 
-def vocabulary_of(folder: Path, size: int, usual: Mapping[str, str]) -> Vocabulary:
-    """The tokenizer of a folder, for tables of so many rows; `usual` are the family's special pieces by our names."""
+def vocabulary_of(folder: Path, size: int, usual: Mapping[str, str], *, hides: bool = False) -> Vocabulary:
+    """The tokenizer of a folder, for tables of so many rows; `usual` are the family's special pieces by our names.
+
+    `hides` says that it needs the piece that stands for a hidden one.
+    """
     theirs = _tokenizer_of(folder)
-    return _renumbered(theirs, size, _named(folder, theirs, usual), folder)
+    return _renumbered(theirs, size, _named(folder, theirs, usual, hides), folder)
 
 
 def _tokenizer_of(folder: Path) -> dict[str, Any]:
@@ -126,7 +129,7 @@ def _ends_in_number(piece: str) -> bool:
     return len(piece) > 1 and piece[-1] == "," and piece[-2].isdigit()
 
 
-def _named(folder: Path, theirs: dict[str, Any], usual: Mapping[str, str]) -> dict[str, str]:
+def _named(folder: Path, theirs: dict[str, Any], usual: Mapping[str, str], hides: bool) -> dict[str, str]:
     """Their names of our special pieces, and of the one that hides; no piece serves twice."""
     config = {**json_of(folder / "special_tokens_map.json"), **json_of(folder / "tokenizer_config.json")}
     there = _pieces(theirs)
@@ -134,13 +137,15 @@ def _named(folder: Path, theirs: dict[str, Any], usual: Mapping[str, str]) -> di
     for ours, keys in {**ROLES, MASK: ("mask_token",)}.items():
         wanted = [_content(config.get(key)) for key in keys] + [usual.get(ours)]
         name = next((each for each in wanted if each in there and each not in found.values()), None)
-        if ours in usual and name is None:
+        if ours in usual and name is None and (ours != MASK or hides):
             raise ModelError(
                 f"{folder}: its tokenizer has no piece {usual[ours]!r}, which the model cannot do without.",
                 hint="Check special_tokens_map.json and tokenizer_config.json.",
             )
         if ours in usual and name is not None:
             found[ours] = name
+        elif ours not in usual and ours in there and ours not in found.values():  # by our own name
+            found[ours] = ours
     return found
 
 
