@@ -22,6 +22,7 @@ USES = {
     "generate": '.generate("...").text',
     "caption": '.caption("photo.png").text',
     "classify": '.classify("...").label',
+    "encode": '.encode(["...", "..."])',
     "tag": '.tag("...").tags',
     "translate": '.translate("...").text',
 }

@@ -38,6 +38,7 @@ from regard.evaluate import chrf as score_chrf
 from regard.evaluate.metrics import likely
 from regard.search import Options
 from regard.tasks.captioner import Captioner
+from regard.tasks.encoder import Encoder
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.objects import open_model
 from regard.tasks.using import TaskModel
@@ -106,6 +107,8 @@ def evaluate(
     writes = isinstance(used, Translator | Writer)
     if isinstance(used, LanguageModel):
         report, answers = _scored(used, rows)
+    elif isinstance(used, Encoder):
+        report, answers = _neighbours(used, rows)
     else:
         report, answers = _written(used, rows, asked) if writes else _answered(used, rows, asked)
     sides = f"{corpus.source} to {corpus.target}, {len(rows):,} {corpus.source}s"
@@ -180,6 +183,18 @@ def _answered(model: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
         **model.measured(found, references),
     )
     return report, Answers(texts, sure)
+
+
+def _neighbours(model: Encoder, rows: Dataset) -> Measured:
+    """How often the nearest other text of the split has the same label: what vectors are worth without training."""
+    texts, labels = list(rows["source"]), [str(each) for each in rows["target"]]
+    watch = Stopwatch()
+    with watch:
+        found = model.neighbours(texts, labels)
+    watch.add(len(found), 0)
+    names = [name for name in model.metrics if METRICS[name].count]
+    report = Report("label of the nearest other text", scores_of(names, found, labels), speed=watch.throughput())
+    return report, Answers(found)
 
 
 def _scored(model: LanguageModel, rows: Dataset) -> Measured:
