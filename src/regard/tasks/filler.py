@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from dataclasses import fields, replace
 from typing import Any, ClassVar, overload
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.align.alignment import Alignment
+from regard.align.record import Tokenized
 from regard.data.holes import mask_of, words_of_ids
 from regard.data.sides.nothing import Nothing
 from regard.data.sides.text import Text
@@ -23,149 +21,15 @@ from regard.errors import UsageError
 from regard.evaluate.metrics import FILLED
 from regard.hooks import Looked, hook
 from regard.model import Model
-from regard.show.shaded import Shaded
 from regard.task import Side
-from regard.tasks.goals.fill import Fill, told_piece
+from regard.tasks.filling import Filling, Hole, Scored
+from regard.tasks.goals.fill import Fill
 from regard.tasks.using import TaskModel, batched
 from regard.types import Padded
 
 TOKENS = 16_384  # padded positions that are read at a time
 KEPT = 10  # pieces that are kept for each hole where nobody says how many
 NAMES = {START: "[CLS]", END: "[SEP]"}  # as people know them
-
-
-@dataclass(frozen=True)
-class Hole:
-    """One hole: its position, and the likeliest pieces with their probabilities, the likeliest first."""
-
-    position: int
-    pieces: tuple[str, ...]
-    probabilities: tuple[float, ...]
-
-    @property
-    def piece(self) -> str:
-        """The likeliest."""
-        return self.pieces[0]
-
-    @property
-    def probability(self) -> float:
-        """That of the likeliest."""
-        return self.probabilities[0]
-
-
-@dataclass(frozen=True)
-class Filling:
-    """One answer: a text with holes, what fills them, and what every position looked at.
-
-    `attention` has a tensor (heads, positions, positions) for each layer, over all pieces, the special ones included;
-    `words` are what these make up, `owners` the word of each position.
-    """
-
-    source: str
-    filled: str
-    holes: tuple[Hole, ...]
-    attention: tuple[Tensor, ...] = field(default=(), repr=False)
-    words: tuple[str, ...] = field(default=(), repr=False)
-    owners: tuple[int, ...] = field(default=(), repr=False)
-
-    @property
-    def text(self) -> str:
-        """The likeliest piece of each hole, with spaces between them."""
-        return " ".join(told_piece(hole.piece) for hole in self.holes)
-
-    @property
-    def probability(self) -> float:
-        """The mean over the holes."""
-        return sum(hole.probability for hole in self.holes) / max(1, len(self.holes))
-
-    def looked(self, layer: int = -1) -> Float[np.ndarray, "S S"]:
-        """How much each position looked at each other in a layer, the mean over its heads."""
-        if not self.attention:
-            raise UsageError("what was looked at was not kept.", hint="Write fill(...) or answer(..., record=True).")
-        return self.attention[layer].float().mean(0).numpy()
-
-    @property
-    def alignment(self) -> Alignment | None:
-        """How much each word looked at each other in the last layer; None where that was not kept."""
-        if not self.attention:
-            return None
-        firsts = [self.owners.index(word) for word in range(len(self.words))]
-        return Alignment(self._over_words(self.looked()[firsts]), self.words, self.words, kind="encoder-self")
-
-    def _over_words(self, weights: Float[np.ndarray, "Q S"]) -> Float[np.ndarray, "Q W"]:
-        found = np.zeros((len(weights), len(self.words)), np.float32)
-        for position, word in enumerate(self.owners):
-            found[:, word] += weights[:, position]
-        return found
-
-    def views(self, right: str | None = None) -> list[Shaded]:
-        """For each hole the words, shaded by what it looked at in the last layer, and its likeliest pieces."""
-        wanted = right.split() if right is not None else []
-        if right is not None and len(wanted) != len(self.holes):
-            raise UsageError(
-                f"expected a piece for each of {len(self.holes)} holes; found {len(wanted)}.",
-                hint="Write them with spaces between.",
-            )
-        found = []
-        for number, hole in enumerate(self.holes):
-            weights = self._over_words(self.looked()[hole.position : hole.position + 1]) if self.attention else None
-            names = tuple(map(told_piece, hole.pieces))
-            shown = Shaded(
-                self.words,
-                np.zeros((0, len(self.words)), np.float32) if weights is None else weights,
-                names[0],
-                hole.probability,
-                wanted[number] if wanted else None,
-                classes=names,
-                probabilities=hole.probabilities,
-                note=f"Hole {number + 1} of {len(self.holes)}: {self.filled}" if len(self.holes) > 1 else self.filled,
-            )
-            found.append(shown)
-        return found
-
-    def compared(self, right: str | None) -> Shaded:
-        """The first hole, beside the right piece."""
-        if not self.holes:
-            raise UsageError(f"{self.source!r} has no hole.", hint=f"Write {MASK} where a piece is hidden.")
-        return self.views(right)[0]
-
-    @property
-    def seen(self) -> list[Shaded]:
-        """What is drawn: a picture a hole."""
-        return self.views()
-
-    def drawn(self, right: str | None = None) -> str:
-        """For a terminal: the text with its holes, what fills them, and how likely it is."""
-        told = [f"{told_piece(hole.piece)} ({hole.probability:.0%})" for hole in self.holes]
-        return f"{self.source}  ->  {', '.join(told)}"
-
-    def save(self, path: str | Path, right: str | None = None, title: str = "") -> Path:
-        """Write what each hole looked at as a .html page, a .png, .svg or .pdf figure, or .txt."""
-        from regard.show.answers import save_answers
-
-        return save_answers(self.views(right), path, title)
-
-    def _repr_html_(self) -> str:
-        from regard.show.answers import embed_answers
-
-        return embed_answers(self.views())
-
-
-@dataclass(frozen=True)
-class Scored:
-    """How likely a text is, piece by piece: each hidden in its turn while all others are seen (Salazar et al. 2020).
-
-    `total` is the pseudo-log-likelihood, the sum over pieces. It is no likelihood of the text, but orders texts.
-    """
-
-    text: str
-    pieces: tuple[str, ...]
-    each: tuple[float, ...]
-
-    @property
-    def total(self) -> float:
-        """The sum."""
-        return sum(self.each)
 
 
 class Filler(TaskModel):
@@ -276,7 +140,13 @@ class Filler(TaskModel):
         words, owners = self._words(ids)
         size = len(ids)
         looked = tuple(each[:, :size, :size] for each in weights)
-        return Filling(cell, _sentence(tokenizer, filled), holes, looked, tuple(words), tuple(owners))
+        pieces = tuple(self._named(piece) for piece in ids)
+        read = Tokenized(cell, tuple(ids), pieces, tuple(words), tuple(owners))
+        return Filling(cell, _sentence(tokenizer, filled), holes, looked, read, self.name)
+
+    def _named(self, piece: int) -> str:
+        """A piece as it stands in the text, special ones by their names."""
+        return MASK if piece == self.mask else NAMES.get(piece) or self.source.tokenizer.said(piece)
 
     def _words(self, ids: list[int]) -> tuple[list[str], list[int]]:
         """The words of a row of a batch, the special pieces among them, and the word of each position."""
