@@ -40,8 +40,9 @@ def show(
         Path | None, typer.Option(help="A file: .html .png .svg .pdf .json .csv .txt. Without it, the terminal.")
     ] = None,
     view: Annotated[
-        Literal["matrix", "lines", "heads", "text"], typer.Option(help="What to draw; a page has every view.")
-    ] = "matrix",
+        Literal["matrix", "lines", "heads", "text"] | None,
+        typer.Option(help="What to draw: else the matrix, or the text of a language model; a page has every view."),
+    ] = None,
     kind: Annotated[
         Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
     ] = None,
@@ -49,6 +50,9 @@ def show(
     head: Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")] = None,
     pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
     compare: Annotated[Path | None, typer.Option(help="Another model, side by side.")] = None,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="Of a language model: how it goes on, at three temperatures.")
+    ] = False,
     right: Right = None,
     data: Corpus = None,
     split: Annotated[str, typer.Option(help="With --data: which split.")] = "test",
@@ -56,24 +60,35 @@ def show(
     """Answer a sentence and show what the model looked at, and how far to believe it.
 
     Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back
-    at. Of a captioner: where in the image, for each word. Of a classifier or a tagger: the words that it looked at (an
-    image: where). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration.
+    at, and with --samples how it goes on. Of a filler: for each [MASK]. Of a captioner: where in the image, for each
+    word. Of a classifier or a tagger: the words that it looked at (an image: where). With --data, a page of a test set
+    with a right answer, a wrong one, confusions and calibration.
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
+    from regard.cli.show_samples import show_samples
     from regard.errors import UsageError
-    from regard.tasks.objects import goal_of, reads_of
+    from regard.tasks.objects import goal_of, reads_of, verb_of
 
-    if goal_of(model) != "write" or reads_of(model) not in ("text", "nothing"):
-        writers = {"target": target, "view": view != "matrix", "kind": kind, "layer": layer, "head": head}
+    goal, reads = goal_of(model), reads_of(model)
+    looks = (kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
+    if samples and reads != "nothing":
+        raise UsageError(f"--samples is for language models; this one was made to {verb_of(model)}.")
+    if goal == "fill" and data is None:
+        _filled(model, _sentences(sentence, right), right, out, (view or "text", *looks), (target, compare))
+        return
+    if goal != "write" or reads not in ("text", "nothing"):
+        writers = {"target": target, "view": view, "kind": kind, "layer": layer, "head": head}
         _answered(model, sentence, right, data, split, out, {**writers, "pieces": pieces, "compare": compare})
         return
     if right is not None or data is not None:
         raise UsageError(f"{'--right' if right else '--data'} is for models that classify, tag or caption.")
-    if reads_of(model) == "nothing" and target is not None:
+    if reads == "nothing" and target is not None:
         raise UsageError("--target is for models that translate; this one was made to generate.", hint="Leave it out.")
-    drawn = (view, kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
-    _translated(model, (sentence, target), out, drawn, compare)
+    if samples:
+        show_samples(model, sentence or "", out, (view or "text", *looks), compare)
+        return
+    _translated(model, (sentence, target), out, (view or ("text" if reads == "nothing" else "matrix"), *looks), compare)
 
 
 def _answered(
@@ -95,6 +110,27 @@ def _answered(
         show_split(found, model, data, split, out)
     else:
         show_inputs(found, _sentences(sentence, right), right, out)
+
+
+def _filled(
+    model: Path,
+    lines: list[str],
+    right: str | None,
+    out: Path | None,
+    drawn: tuple[Any, ...],
+    others: tuple[str | None, Path | None],
+) -> None:
+    """A model that fills: what it found for each hole, and what each looked at."""
+    from regard.cli.show_answers import check_asked, show_holes
+    from regard.show.canvas import check_name
+    from regard.show.views import FILES, View
+    from regard.tasks.objects import open_model
+
+    found = open_model(model)
+    check_asked(found, data=None, out=None, only_writers=dict(zip(("target", "compare"), others, strict=True)))
+    if out is not None:
+        check_name(out, FILES)
+    show_holes(found, lines, right, View(*drawn), out)
 
 
 def _translated(

@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from regard.align.record import Tokenized
 from regard.data.sides.nothing import Nothing
 from regard.data.sides.text import Text
 from regard.data.texts import texts_of
@@ -24,7 +25,7 @@ from regard.predict.vector import vector_of
 from regard.show.shaded import Shaded
 from regard.task import Side
 from regard.tasks.classifier import shaded_line
-from regard.tasks.reader import TOKENS, Reader, SelfLooked, looked_by, looks, row_ids
+from regard.tasks.reader import NOTHING, TOKENS, Reader, SelfLooked, looked_by, looks, row_ids
 from regard.tasks.using import batched
 
 BLOCK = 1024  # texts whose likeness to all others is computed at a time
@@ -38,8 +39,8 @@ class Encoding(SelfLooked):
     vector: Float[np.ndarray, " D"]
     pool: str = "mean"
     attention: tuple[Tensor, ...] = field(default=(), repr=False)
-    words: tuple[str, ...] = field(default=(), repr=False)
-    owners: tuple[int, ...] = field(default=(), repr=False)
+    read: Tokenized = field(default=NOTHING, repr=False)
+    model: str = field(default="", repr=False)
 
     @property
     def text(self) -> str:
@@ -137,9 +138,8 @@ class Encoder(Reader):
                 vectors = vector_of(self.model.read(batch), how, unit).float().numpy()
             for place, row in enumerate(rows):
                 ids = row_ids(batch, place)
-                words, owners = self.words_of(ids)
-                seen = looked_by(layers, place, len(ids))
-                found[row] = Encoding(cells[row], vectors[place], how, seen, tuple(words), tuple(owners))
+                seen, read = looked_by(layers, place, len(ids)), self.tokenized(cells[row], ids)
+                found[row] = Encoding(cells[row], vectors[place], how, seen, read, self.name)
         return [found[row] for row in range(len(cells))]
 
     def nearest(self, vectors: Float[np.ndarray, "N D"]) -> list[int]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from dataclasses import fields, replace
 from typing import Any, ClassVar, overload
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,124 +17,14 @@ from regard.data.tokenizer import END, MASK, PAD, START
 from regard.errors import UsageError
 from regard.evaluate.metrics import FILLED
 from regard.model import Model
-from regard.show.shaded import Shaded
 from regard.task import Side
-from regard.tasks.goals.fill import Fill, told_piece
-from regard.tasks.reader import NAMES, TOKENS, Reader, SelfLooked, looked_by, looks, row_ids, runs
+from regard.tasks.filling import Filling, Hole, Scored
+from regard.tasks.goals.fill import Fill
+from regard.tasks.reader import NAMES, TOKENS, Reader, looked_by, looks, row_ids, runs
 from regard.tasks.using import batched
 from regard.types import Padded
 
 KEPT = 10  # pieces that are kept for each hole where nobody says how many
-
-
-@dataclass(frozen=True)
-class Hole:
-    """One hole: its position, and the likeliest pieces with their probabilities, the likeliest first."""
-
-    position: int
-    pieces: tuple[str, ...]
-    probabilities: tuple[float, ...]
-
-    @property
-    def piece(self) -> str:
-        """The likeliest."""
-        return self.pieces[0]
-
-    @property
-    def probability(self) -> float:
-        """That of the likeliest."""
-        return self.probabilities[0]
-
-
-@dataclass(frozen=True)
-class Filling(SelfLooked):
-    """One answer: a text with holes, what fills them, and what every position looked at."""
-
-    source: str
-    filled: str
-    holes: tuple[Hole, ...]
-    attention: tuple[Tensor, ...] = field(default=(), repr=False)
-    words: tuple[str, ...] = field(default=(), repr=False)
-    owners: tuple[int, ...] = field(default=(), repr=False)
-
-    @property
-    def text(self) -> str:
-        """The likeliest piece of each hole, with spaces between them."""
-        return " ".join(told_piece(hole.piece) for hole in self.holes)
-
-    @property
-    def probability(self) -> float:
-        """The mean over the holes."""
-        return sum(hole.probability for hole in self.holes) / max(1, len(self.holes))
-
-    def views(self, right: str | None = None) -> list[Shaded]:
-        """For each hole the words, shaded by what it looked at in the last layer, and its likeliest pieces."""
-        wanted = right.split() if right is not None else []
-        if right is not None and len(wanted) != len(self.holes):
-            raise UsageError(
-                f"expected a piece for each of {len(self.holes)} holes; found {len(wanted)}.",
-                hint="Write them with spaces between.",
-            )
-        found = []
-        for number, hole in enumerate(self.holes):
-            weights = self.over_words(self.looked()[hole.position : hole.position + 1]) if self.attention else None
-            names = tuple(map(told_piece, hole.pieces))
-            shown = Shaded(
-                self.words,
-                np.zeros((0, len(self.words)), np.float32) if weights is None else weights,
-                names[0],
-                hole.probability,
-                wanted[number] if wanted else None,
-                classes=names,
-                probabilities=hole.probabilities,
-                note=f"Hole {number + 1} of {len(self.holes)}: {self.filled}" if len(self.holes) > 1 else self.filled,
-            )
-            found.append(shown)
-        return found
-
-    def compared(self, right: str | None) -> Shaded:
-        """The first hole, beside the right piece."""
-        if not self.holes:
-            raise UsageError(f"{self.source!r} has no hole.", hint=f"Write {MASK} where a piece is hidden.")
-        return self.views(right)[0]
-
-    @property
-    def seen(self) -> list[Shaded]:
-        """What is drawn: a picture a hole."""
-        return self.views()
-
-    def drawn(self, right: str | None = None) -> str:
-        """For a terminal: the text with its holes, what fills them, and how likely it is."""
-        told = [f"{told_piece(hole.piece)} ({hole.probability:.0%})" for hole in self.holes]
-        return f"{self.source}  ->  {', '.join(told)}"
-
-    def save(self, path: str | Path, right: str | None = None, title: str = "") -> Path:
-        """Write what each hole looked at as a .html page, a .png, .svg or .pdf figure, or .txt."""
-        from regard.show.answers import save_answers
-
-        return save_answers(self.views(right), path, title)
-
-    def _repr_html_(self) -> str:
-        from regard.show.answers import embed_answers
-
-        return embed_answers(self.views())
-
-
-@dataclass(frozen=True)
-class Scored:
-    """How likely a text is, piece by piece: each hidden in its turn while all others are seen (Salazar et al. 2020).
-
-    `total` is the pseudo-log-likelihood, the sum over pieces. It is no likelihood of the text, but orders texts.
-    """
-
-    text: str
-    pieces: tuple[str, ...]
-    each: tuple[float, ...]
-
-    @property
-    def total(self) -> float:
-        """The sum."""
-        return sum(self.each)
 
 
 class Filler(Reader):
@@ -225,8 +113,11 @@ class Filler(Reader):
         )
         best = {position: pieces[0] for position, pieces, _ in options}
         filled = [best.get(position, piece) for position, piece in enumerate(ids)]
-        words, owners = self.words_of(ids)
-        return Filling(cell, _sentence(tokenizer, filled), holes, looked, tuple(words), tuple(owners))
+        return Filling(cell, _sentence(tokenizer, filled), holes, looked, self.tokenized(cell, ids), self.name)
+
+    def named(self, piece: int) -> str:
+        """A piece as it stands in the text, special ones by their names."""
+        return MASK if piece == self.mask else super().named(piece)
 
     def _scored(self, text: str, item: Any) -> Scored:
         row = self.source.collate([item])

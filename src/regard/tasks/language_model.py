@@ -160,7 +160,7 @@ class LanguageModel(TaskModel):
         if stops:
             text, ended = text[: min(stops)], True
             whole = _shortened(whole, len(begun.text) + len(text))
-        look = partial(self._looked, whole) if self._attends() else None
+        look = partial(self._looked, whole) if self.attends else None
         return Generation(prompt, text, whole.pieces[len(given) :], found.likelihood, ended, look)
 
     # --- scoring -------------------------------------------------------------------------------------------
@@ -206,7 +206,9 @@ class LanguageModel(TaskModel):
             len(pieces.text.split()) + pieces.text.count("\n") + 1,
             len(pieces.text.encode()) + 1,
         )
-        return Scored(pieces.text, -sum(values), tuple(words), tuple(shares), amounts)
+        within = self.context is None or len(pieces) < self.context
+        look = partial(self._looked, pieces) if self.attends and within else None
+        return Scored(pieces.text, -sum(values), tuple(words), tuple(shares), amounts, look)
 
     def _framing(self) -> Text:
         """The side as it cuts rows in training."""
@@ -240,7 +242,9 @@ class LanguageModel(TaskModel):
         end = tokenized(self.target.tokenizer, Pieces("", (), ()))
         return Record(end, tokenized(self.target.tokenizer, pieces), layers, Aligner(kind, count - 1), self.name)
 
-    def _attends(self) -> bool:
+    @property
+    def attends(self) -> bool:
+        """Does it look back, so that there is something to see?"""
         return any("self_attend" in name for name, _ in self.model.predict.named_modules())
 
     def __repr__(self) -> str:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard.align.alignment import END as END_MARK
 from regard.align.alignment import Alignment
+from regard.align.record import Aligner, Layer, Record, Tokenized
 from regard.data.holes import words_of_ids
 from regard.data.sides.text import Text
 from regard.data.tokenizer import END, START
@@ -24,32 +27,49 @@ from regard.types import Padded
 
 TOKENS = 16_384  # padded positions that are read at a time
 NAMES = {START: "[CLS]", END: "[SEP]"}  # as people know them
+KIND = "encoder-self"
+NOTHING = Tokenized("", (END,), (END_MARK,), (END_MARK,), (0,))
 
 
 class SelfLooked:
     """An answer with what every position looked at.
 
     `attention` has a tensor (heads, positions, positions) for each layer, over all pieces, the special ones included;
-    `words` are what these make up, `owners` the word of each position.
+    `read` are these pieces, the words that they make up, and the word of each; `model` is the model's name.
     """
 
     attention: tuple[Tensor, ...]
-    words: tuple[str, ...]
-    owners: tuple[int, ...]
+    read: Tokenized
+    model: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the pieces make up."""
+        return self.read.words
+
+    @property
+    def owners(self) -> tuple[int, ...]:
+        """The word of each position."""
+        return self.read.word
+
+    @cached_property
+    def record(self) -> Record | None:
+        """What every position looked at, in every layer and head; None where that was not kept."""
+        if not self.attention:
+            return None
+        layers = tuple(Layer(KIND, number, each.float()) for number, each in enumerate(self.attention))
+        return Record(self.read, NOTHING, layers, Aligner(KIND, len(layers) - 1), self.model)
 
     def looked(self, layer: int = -1) -> Float[np.ndarray, "S S"]:
         """How much each position looked at each other in a layer, the mean over its heads."""
-        if not self.attention:
+        if self.record is None:
             raise UsageError("what was looked at was not kept.", hint="Write answer(..., record=True).")
-        return self.attention[layer].float().mean(0).numpy()
+        return self.record.weights(KIND, layer).mean(0).numpy()
 
     @property
     def alignment(self) -> Alignment | None:
         """How much each word looked at each other in the last layer; None where that was not kept."""
-        if not self.attention:
-            return None
-        firsts = [self.owners.index(word) for word in range(len(self.words))]
-        return Alignment(self.over_words(self.looked()[firsts]), self.words, self.words, kind="encoder-self")
+        return self.record.alignment() if self.record else None
 
     def over_words(self, weights: Float[np.ndarray, "Q S"]) -> Float[np.ndarray, "Q W"]:
         """Weights of positions, summed over each word."""
@@ -81,6 +101,15 @@ class Reader(TaskModel):
                     hint="Cut the text in two.",
                 )
         return items
+
+    def tokenized(self, text: str, ids: Sequence[int]) -> Tokenized:
+        """The pieces of a row of a batch, the special ones by their names, its words, and the word of each position."""
+        words, owners = self.words_of(ids)
+        return Tokenized(text, tuple(ids), tuple(map(self.named, ids)), tuple(words), tuple(owners))
+
+    def named(self, piece: int) -> str:
+        """A piece as it stands in the text, special ones by their names."""
+        return NAMES.get(piece) or self.source.tokenizer.said(piece)
 
     def words_of(self, ids: Sequence[int]) -> tuple[list[str], list[int]]:
         """The words of a row of a batch, the special pieces among them, and the word of each position."""
