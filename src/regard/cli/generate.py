@@ -12,6 +12,7 @@ import typer
 
 from regard.cli.classify import File, Form, ModelFolder, _cell, opened
 from regard.cli.lines import read_lines
+from regard.cli.options import CacheShare, CacheSize, CacheTheta, cache_of
 
 if TYPE_CHECKING:
     from regard.tasks.generation import Generation, Scored
@@ -89,16 +90,21 @@ def score(
         bool, typer.Option("--words", help="Add each word and its log-likelihood, as word:-1.23.")
     ] = False,
     form: Form = "text",
+    cache: CacheSize = None,
+    cache_theta: CacheTheta = None,
+    cache_share: CacheShare = None,
 ) -> None:
     """Print how likely each line of standard input (or a file) is to a language model.
 
     Each line by itself: its log-likelihood (natural logarithm, the end included), a tab, its perplexity by word.
+    With --cache, what a line said before counts; --format jsonl has what each of its pieces looked back at.
 
     Example: regard score runs/book sentences.txt --words
     """
+    looks_back = cache_of(cache, cache_theta, cache_share)
     found = opened(model, "generate")
     for group in read_lines(file):
-        for answer in found.score(group):
+        for answer in found.score(group, looks_back):
             _print(_score_json(answer) if form == "jsonl" else _score_line(answer, words))
 
 
@@ -149,4 +155,7 @@ def _score_json(answer: Scored) -> str:
 
     told: dict[str, Any] = {"text": answer.text, "likelihood": answer.likelihood, "perplexity": answer.perplexity}
     told |= {"piece_perplexity": answer.piece_perplexity, "bits_per_byte": answer.bits_per_byte}
-    return one_json_line({**told, "words": answer.words, "word_likelihoods": answer.word_likelihoods})
+    told |= {"words": answer.words, "word_likelihoods": answer.word_likelihoods}
+    if answer.record is not None:
+        told |= {"looked_at": answer.record.target.labels, "attention": answer.record.weights("decoder-self").tolist()}
+    return one_json_line(told)

@@ -138,13 +138,22 @@ class Generation:
 
 @dataclass(frozen=True)
 class Scored:
-    """How likely a text is, as a whole and word by word: log-likelihoods in nats, the end as a word of its own."""
+    """How likely a text is, as a whole and word by word: log-likelihoods in nats, the end as a word of its own.
+
+    `record` is what the cache looked at, where the text was scored with one.
+    """
 
     text: str
     likelihood: float
     words: tuple[str, ...]
     word_likelihoods: tuple[float, ...]
     amounts: Likelihood
+    look: Callable[[], Record] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def record(self) -> Record | None:
+        """How much each piece looked at those before it, through the cache."""
+        return self.look() if self.look else None
 
     @property
     def perplexity(self) -> float:
