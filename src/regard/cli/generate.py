@@ -12,6 +12,7 @@ import typer
 
 from regard.cli.classify import File, Form, ModelFolder, _cell, opened
 from regard.cli.lines import read_lines
+from regard.cli.options import CacheShare, CacheSize, CacheTheta, cache_of
 
 if TYPE_CHECKING:
     from regard.tasks.generation import Generation, Scored
@@ -92,18 +93,22 @@ def score(
         bool, typer.Option("--attention/--no-attention", help="With --format jsonl: what each piece looked at.")
     ] = True,
     form: Form = "text",
+    cache: CacheSize = None,
+    cache_theta: CacheTheta = None,
+    cache_share: CacheShare = None,
 ) -> None:
     """Print how likely each line of standard input (or a file) is to a language model.
 
     Each line by itself: its log-likelihood (natural logarithm, the end included), a tab, its perplexity by word.
-    --format jsonl has what each piece looked at in every layer, too: much more than the likelihoods, which
-    --no-attention leaves alone.
+    With --cache, what a line said before counts. --format jsonl has what each piece looked at in every layer (with
+    --cache, what the cache looked at), too: much more than the likelihoods, which --no-attention leaves alone.
 
     Example: regard score runs/book sentences.txt --words
     """
+    looks_back = cache_of(cache, cache_theta, cache_share)
     found = opened(model, "generate")
     for group in read_lines(file):
-        for answer in found.score(group):
+        for answer in found.score(group, looks_back):
             _print(_score_json(answer, attention) if form == "jsonl" else _score_line(answer, words))
 
 

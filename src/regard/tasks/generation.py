@@ -146,7 +146,8 @@ class Generation(Looks):
 class Scored(Looks):
     """How likely a text is, as a whole and word by word: log-likelihoods in nats, the end as a word of its own.
 
-    `record` is all that was looked at; None of a model that does not attend, or has too few positions for the text.
+    `record` is all that was looked at, by the cache where the text was scored with one; None of a model that does not
+    attend, or has too few positions for the text.
     """
 
     text: str
@@ -154,7 +155,7 @@ class Scored(Looks):
     words: tuple[str, ...]
     word_likelihoods: tuple[float, ...]
     amounts: Likelihood
-    look: Callable[[], Record] | None = field(default=None, repr=False)
+    look: Callable[[], Record] | None = field(default=None, repr=False, compare=False)
 
     @property
     def perplexity(self) -> float:
