@@ -41,14 +41,16 @@ def show_split(model: TaskModel, folder: Path, data: str, split: str, out: Path)
     from regard.evaluate import Report
     from regard.show.answers import one_right_one_wrong
     from regard.show.overview import save_overview
+    from regard.tasks.references import nearest, once_each
 
     home = model_home(folder)
     corpus = Corpus.open(data, held_out=recorded(home), reads=model.reads, wants=model.wants)
     report: Report = model.evaluate(corpus, split=split, by_length=True)
     rows = corpus.split(split).select(range(min(LOOKED, len(corpus.split(split)))))
-    sources, references = model.questions(list(rows["source"]), list(rows["target"]))
+    asked = once_each(model.source, list(rows["source"]), list(rows["target"]))
+    sources, references = model.questions(*asked)
     answers: list[Any] = model.answer(sources)
-    seen = [each.compared(right) for each, right in zip(answers, references, strict=True)]
+    seen = [each.compared(nearest(each.text, right)) for each, right in zip(answers, references, strict=True)]
     typer.echo(f"written: {save_overview(report, one_right_one_wrong(seen), out)}", err=True)
 
 

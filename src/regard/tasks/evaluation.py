@@ -38,8 +38,10 @@ from regard.evaluate import chrf as score_chrf
 from regard.evaluate.metrics import likely
 from regard.search import Options
 from regard.tasks.captioner import Captioner
+from regard.tasks.frozen import keep_features
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.objects import open_model
+from regard.tasks.references import once_each
 from regard.tasks.using import TaskModel
 from regard.tasks.writer import Writer
 from regard.translate.translator import Translation, Translator
@@ -102,6 +104,8 @@ def evaluate(
             hint='Write regard.evaluate("runs/mine", data=...).',
         )
     corpus = data if isinstance(data, Corpus) else _opened(used, data, asked)
+    if isinstance(used, TaskModel):
+        keep_features(used.model, used.source)
     rows = corpus.split(asked.split)
     writes = isinstance(used, Translator | Writer)
     if isinstance(used, LanguageModel):
@@ -134,7 +138,8 @@ def _opened(model: Translator | TaskModel, data: str | Path, asked: EvaluateOpti
 
 def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
     """BLEU and its like of what was written; how words align, or point, where gold links or places are known."""
-    sources, references = list(rows["source"]), list(rows["target"])
+    read = None if isinstance(writer, Translator) else writer.source
+    sources, references = once_each(read, list(rows["source"]), list(rows["target"]))
     translator = writer if isinstance(writer, Translator) else None
     known = _gold(rows, asked.gold, translator)
     metric = partial(count_bleu, tokenize=asked.tokenize)
@@ -155,7 +160,7 @@ def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
         ),
         words=words_for_word(counted),
         lengths=tuple(buckets(sources, outputs, references, metric=metric)) if asked.by_length and translator else (),
-        alignment=_aligned(translator, sources, references, known) if known and translator else None,
+        alignment=_aligned(translator, list(sources), list(references), known) if known and translator else None,
         speed=watch.throughput(),
     )
     return report, Answers(outputs)
