@@ -49,6 +49,12 @@ def show(
     head: Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")] = None,
     pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
     compare: Annotated[Path | None, typer.Option(help="Another model, side by side.")] = None,
+    cells: Annotated[
+        bool, typer.Option("--cells", help="Of a captioner: draw cells with their edges, not smoothly.")
+    ] = False,
+    opacity: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Of a captioner: how dark it is where nobody looked; else 0.75.")
+    ] = None,
     right: Right = None,
     data: Corpus = None,
     split: Annotated[str, typer.Option(help="With --data: which split.")] = "test",
@@ -66,8 +72,12 @@ def show(
 
     if goal_of(model) != "write" or reads_of(model) not in ("text", "nothing"):
         writers = {"target": target, "view": view != "matrix", "kind": kind, "layer": layer, "head": head}
-        _answered(model, sentence, right, data, split, out, {**writers, "pieces": pieces, "compare": compare})
+        drawing = {"smooth": not cells} | ({} if opacity is None else {"opacity": opacity})
+        only = {**writers, "pieces": pieces, "compare": compare}
+        _answered(model, sentence, right, data, split, out, only, drawing)
         return
+    if cells or opacity is not None:
+        raise UsageError(f"{'--cells' if cells else '--opacity'} is for models that caption.", hint="Leave it out.")
     if right is not None or data is not None:
         raise UsageError(f"{'--right' if right else '--data'} is for models that classify, tag or caption.")
     if reads_of(model) == "nothing" and target is not None:
@@ -84,6 +94,7 @@ def _answered(
     split: str,
     out: Path | None,
     writers: dict[str, Any],
+    drawing: dict[str, Any],
 ) -> None:
     """A model of another task than translating: a page of a split, or what it is given."""
     from regard.cli.show_answers import check_asked, show_inputs, show_split
@@ -94,7 +105,7 @@ def _answered(
     if data is not None and out is not None:
         show_split(found, model, data, split, out)
     else:
-        show_inputs(found, _sentences(sentence, right), right, out)
+        show_inputs(found, _sentences(sentence, right), right, out, drawing)
 
 
 def _translated(

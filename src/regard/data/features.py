@@ -28,7 +28,7 @@ from regard.data.sides.image import Image
 from regard.errors import DataError
 from regard.types import Features, Grid
 
-TOGETHER = 8  # images that go through a network at once: more are hardly quicker, and take memory
+TOGETHER = 32  # images whose pixels are held at once
 KEPT = 256  # images of one file
 VERSION = "1"  # changes whenever the same files would give other pixels
 

@@ -14,6 +14,8 @@ from regard.errors import ShapeError
 from regard.registry import Maker, maker, part
 from regard.types import Features, Grid, Memory, Share, Whole, Widths
 
+TOGETHER = 8  # images that go through a network at once: more are hardly quicker, and take much memory
+
 
 @part("encode", "frozen")
 class FrozenEncoder(nn.Module):
@@ -71,9 +73,11 @@ class FrozenEncoder(nn.Module):
         sizes = list(zip(heights, widths, strict=True))
         cells: dict[int, Float[Tensor, "D i j"]] = {}
         for height, width in dict.fromkeys(sizes):
-            rows = [row for row, size in enumerate(sizes) if size == (height, width)]
-            found = self._checked(self.network(source.data[rows, :, :height, :width]), len(rows))
-            cells |= dict(zip(rows, found.half().to(source.data.dtype), strict=True))
+            alike = [row for row, size in enumerate(sizes) if size == (height, width)]
+            for first in range(0, len(alike), TOGETHER):
+                rows = alike[first : first + TOGETHER]
+                found = self._checked(self.network(source.data[rows, :, :height, :width]), len(rows))
+                cells |= dict(zip(rows, found.half().to(source.data.dtype), strict=True))
         down, right = (max(each.shape[axis] for each in cells.values()) for axis in (1, 2))
         data = source.data.new_zeros(len(sizes), self.network.width, down, right)
         mask = source.mask.new_zeros(len(sizes), down, right)

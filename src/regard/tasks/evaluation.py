@@ -112,7 +112,7 @@ def evaluate(
         report, answers = _scored(used, rows)
     else:
         report, answers = _written(used, rows, asked) if writes else _answered(used, rows, asked)
-    sides = f"{corpus.source} to {corpus.target}, {len(rows):,} {corpus.source}s"
+    sides = f"{corpus.source} to {corpus.target}, {_counted(rows, corpus)}"
     if isinstance(used, LanguageModel):
         sides = f"{len(rows):,} lines"
     if isinstance(used, Translator):
@@ -203,6 +203,13 @@ def _scored(model: LanguageModel, rows: Dataset) -> Measured:
         notes=(note,) if unknown else (),
     )
     return report, Answers([f"{-each.nll:.4f}" for each in found])
+
+
+def _counted(rows: Dataset, corpus: Corpus) -> str:
+    """How many there are to read; of images with several captions, how many of each."""
+    read = len(set(rows["source"])) if corpus.source == "image" else len(rows)
+    more = f" with {len(rows):,} captions" if read < len(rows) else ""
+    return f"{read:,} {corpus.source}s{more}"
 
 
 def _pointed(writer: Any, rows: Dataset) -> list[Score]:
