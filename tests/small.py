@@ -74,6 +74,7 @@ def overrides(kind, name, predict="luong"):
         "readout": "predict.readout",
         "position": "embed.position",
         "embed": "embed",
+        "network": "encode.network",
         "predict": "predict",
         "model": "",
     }
@@ -101,9 +102,12 @@ def fitting(kind, name, predict="luong"):
             "lstmn": ["encode.hidden=8"],
             "gated": ["encode.encode.hidden=8", "encode.auxiliary_encode.hidden=4", *GATED],
             "grid": ["embed.part=pixels", "encode.hidden=8", "encode.layers=2"],
+            "frozen": ["embed.part=pixels", "encode.hidden=8"],
         }.get(name, [])
     if (kind, name) == ("embed", "pixels"):
         found += ["encode.part=grid", "encode.hidden=8", "encode.layers=2"]
+    if kind == "network":
+        found += ["embed.part=pixels", "encode.part=frozen", "encode.hidden=8"]
     if (kind, name) == ("attend", "heads"):
         found += ["attend.heads=2"]
     return found

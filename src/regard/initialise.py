@@ -13,6 +13,11 @@ RECURRENT = ("weight_hh", "recur.weight")  # what the states are multiplied with
 RESIDUAL = ("attend.join.weight", "feed.narrow.weight")  # what a sublayer of a Transformer brings to its skip
 
 
+def learnt(model: nn.Module) -> dict[str, nn.Parameter]:
+    """The weights that are to be learnt: a frozen network keeps those that it was trained to."""
+    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
+
+
 @part("initialise", "uniform")
 class Uniform:
     """Every weight and every bias is drawn evenly between -reach and reach (Sutskever 2014, Luong 2015, Wu 2016).
@@ -26,7 +31,7 @@ class Uniform:
 
     def __call__(self, model: nn.Module) -> None:
         """Draw them."""
-        for weight in model.parameters():
+        for weight in learnt(model).values():
             nn.init.uniform_(weight, -self.reach, self.reach)
 
 
@@ -40,7 +45,7 @@ class Bahdanau:
 
     def __call__(self, model: nn.Module) -> None:
         """Draw them."""
-        for name, weight in model.named_parameters():
+        for name, weight in learnt(model).items():
             if weight.dim() < 2:
                 nn.init.zeros_(weight)
             elif any(word in name for word in RECURRENT):
@@ -68,7 +73,7 @@ class TruncatedNormal:
         norms = {
             id(weight) for each in model.modules() if isinstance(each, nn.LayerNorm) for weight in each.parameters()
         }
-        for weight in model.parameters():
+        for weight in learnt(model).values():
             if weight.dim() > 1:
                 nn.init.trunc_normal_(weight, std=self.deviation, a=-2 * self.deviation, b=2 * self.deviation)
             elif id(weight) not in norms:
@@ -95,7 +100,7 @@ class Normal:
 
     def __call__(self, model: nn.Module) -> None:
         """Draw them; the norms stay as they are."""
-        weights = dict(model.named_parameters())
+        weights = learnt(model)
         residual = {name for name in weights if name.endswith(RESIDUAL)}
         for name, weight in weights.items():
             if weight.dim() > 1:

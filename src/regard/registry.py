@@ -34,6 +34,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "embed": ("ids or pixels to vectors, each position by itself", ("size",)),
     "position": ("where a position stands, as a vector", ("width",)),
     "encode": ("vectors to a memory that can be attended to", ("width",)),
+    "network": ("images to features, by a network that was trained before", ("channels",)),
     "attend": ("a query looks at keys and gets a context", ("query", "key", "value")),
     "score": ("how relevant a key is to a query", ("query", "key")),
     "scope": ("which keys a query may look at", ("query",)),

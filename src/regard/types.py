@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.inputs import Batch as Batch
+from regard.inputs import Features as Features
 from regard.inputs import Grid as Grid
 from regard.inputs import Input as Input
 from regard.inputs import Labels as Labels

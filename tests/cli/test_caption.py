@@ -73,6 +73,10 @@ def test_everything_as_json(home, images):
     assert first["text"].split() == first["words"] and first["likelihood"] < 0
     grid = np.array(first["grid"])
     assert grid.shape == (len(first["words"]), 5, 7) and grid.sum((1, 2)) == pytest.approx(1, abs=0.01)
+    assert len(first["boxes"]) == len(first["words"])
+    for cells, (left, top, right, bottom) in zip(grid, first["boxes"], strict=True):
+        assert (right - left, bottom - top) == pytest.approx((1 / 7, 1 / 5), abs=2e-4)
+        assert cells[round(5 * top), round(7 * left)] == cells.max()
 
 
 def test_attention_is_saved_for_each_image(home, images, tmp_path):

@@ -1,5 +1,8 @@
 """A captioned image: one small picture for each word, in the terminal, on a page and as a figure."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -46,7 +49,6 @@ def test_the_figure_is_bright_where_a_word_looked():
     veil = np.asarray(axes[1].images[1].get_array())[..., 3]
     assert veil[0, 0] == pytest.approx(0) and veil[-1, -1] == pytest.approx(VEIL)
     assert veil.shape == (12, 20), "laid over every pixel"
-    assert len(np.unique(veil.round(4))) > 4, "smooth"
     assert all(np.array_equal(np.asarray(ax.images[0].get_array()), IMAGE) for ax in axes)
 
 
@@ -67,7 +69,8 @@ def test_every_kind_of_file(tmp_path, ending):
         assert "a red square" in path.read_text(encoding="utf-8")
     if ending != "html":
         return
-    assert path.read_text(encoding="utf-8").count("<img") == 1
+    page = path.read_text(encoding="utf-8")
+    assert page.count("<img") == 1 and page.count('<div data-regard="captioned"') == 1
 
 
 def test_pages_right_and_wrong():
@@ -85,3 +88,42 @@ def test_pages_right_and_wrong():
 def test_maps_and_words_must_fit():
     with pytest.raises(ShapeError, match="each of 2 words; found 3"):
         Captioned(IMAGE, WORDS[:2], MAPS, "a red")
+
+
+HARD = Captioned(IMAGE, WORDS, MAPS, "a red square")
+SOFT = Captioned(IMAGE, WORDS, np.full((3, 3, 5), 1 / 15, np.float32) + 0.1 * MAPS, "a red square")
+
+
+def test_what_is_shown_is_said():
+    assert HARD.is_hard and not SOFT.is_hard and not Captioned(IMAGE, WORDS, None, "x").is_hard
+    assert "one cell alone" in HARD.remarks()[1]
+    assert "3 x 5 cells" in SOFT.remarks()[0] and "15 cells the light is drawn smoothly" in SOFT.remarks()[1]
+    edged = replace(SOFT, smooth=False)
+    assert not any("smoothly" in each for each in edged.remarks())
+
+
+def test_cells_with_edges_and_a_frame_around_the_only_one():
+    def veils(captioned):
+        axes = [ax for ax in plot_captioned(captioned).axes if len(ax.images) > 1]
+        return axes, [np.asarray(ax.images[1].get_array())[..., 3] for ax in axes]
+
+    axes, found = veils(HARD)
+    assert len(np.unique(found[1])) == 2 and [len(ax.patches) for ax in axes] == [2, 2, 2]
+    assert axes[1].patches[0].get_bbox().bounds == pytest.approx((4 * 4 - 0.5, 2 * 4 - 0.5, 4, 4))
+    axes, found = veils(replace(SOFT, smooth=False, opacity=0.5))
+    assert len(np.unique(found[0].round(4))) == 2 and found[0].max() < 0.5 and not axes[0].patches
+    assert len(np.unique(veils(SOFT)[1][0].round(4))) > 4
+
+
+def test_a_page_carries_every_number_and_no_markup_of_a_word():
+    words = ("</script><b>", "&amp;", "\u2028x")
+    page = answers_html([Captioned(IMAGE, words, SOFT.weights, "x")])
+    assert "</script><b>" not in page and "\u2028" not in page
+    start = page.index('<script type="application/json">', page.index('data-regard="captioned"'))
+    document = json.loads(page[page.index("{", start) : page.index("</script>", start)])
+    assert document["words"] == list(words) and document["smooth"] and document["opacity"] == VEIL
+    np.testing.assert_allclose(document["maps"], SOFT.weights, atol=1e-4)
+    assert document["image"].startswith("data:image/png;base64,")
+    assert 'captioned"' not in answers_html([Captioned(IMAGE, WORDS, None, "x")]).split("<main")[1].split("<script>")[0]
+    grey = Captioned(IMAGE[..., :1], WORDS, MAPS, "x")
+    assert "data:image/png" in answers_html([grey])

@@ -86,7 +86,7 @@ def test_a_path_an_open_image_and_an_array_are_the_same(captioner, rows):
 
 
 def test_each_as_if_alone_in_any_company(captioner, rows, monkeypatch):
-    monkeypatch.setattr("regard.tasks.writer.POSITIONS", 4 * 20 * 28)
+    monkeypatch.setattr("regard.tasks.writer.PIXELS", 4 * 20 * 28)
     paths = list(rows["source"][:11])
     together = captioner.caption(paths, beam=2, max_length=7)
     alone = [captioner.caption(path, beam=2, max_length=7) for path in paths]

@@ -49,8 +49,9 @@ def caption(
 ) -> None:
     """Write a caption of each image: its path, a tab, the caption.
 
-    With --nbest an image has several lines; --format jsonl has scores, words and what each word looked at. An image
-    that cannot be read is named on standard error, the others are captioned, and the command ends with 1.
+    With --nbest an image has several lines; --format jsonl has scores, words, what each word looked at (`grid`, the
+    weights of all cells) and where most (`boxes`: left, top, right, bottom, from 0 to 1). An image that cannot be read
+    is named on standard error, the others are captioned, and the command ends with 1.
 
     Example: regard caption runs/scenes photos/ --beam 5
     """
@@ -132,6 +133,7 @@ def _json(found: Caption) -> str:
     grid = found.word_grid
     if grid is not None:
         told["grid"] = [[[round(weight, 4) for weight in row] for row in cells] for cells in grid.tolist()]
+        told["boxes"] = [[round(edge, 4) for edge in box] for box in found.boxes or ()]
     return one_json_line(told)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,30 +32,60 @@ Right = Annotated[
 ]
 
 
+Sentence = Annotated[
+    str | None, typer.Argument(help="A sentence, or the path of an image; - reads standard input, a line each.")
+]
+Target = Annotated[str | None, typer.Option(help="A translation that is given, instead of the model's own.")]
+Out = Annotated[
+    Path | None, typer.Option(help="A file: .html .png .svg .pdf .json .csv .txt. Without it, the terminal.")
+]
+ViewName = Annotated[
+    Literal["matrix", "lines", "heads", "text"] | None,
+    typer.Option(help="What to draw: else the matrix, or the text of a language model; a page has every view."),
+]
+Kind = Annotated[
+    Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
+]
+Number = Annotated[int | None, typer.Option(min=1, help="Which one, from 1; else the one that aligns.")]
+Samples = Annotated[bool, typer.Option("--samples", help="Of a language model: how it goes on, at three temperatures.")]
+Cells = Annotated[bool, typer.Option("--cells", help="Of a captioner: draw cells with their edges, not smoothly.")]
+Opacity = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Of a captioner: how dark it is where nobody looked; else 0.75.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What was asked to be shown, as `regard show --help` explains it; `looks` are kind, layer, heads and pieces."""
+
+    sentence: str | None
+    target: str | None
+    out: Path | None
+    view: str | None
+    looks: tuple[Any, ...]
+    compare: Path | None
+    samples: bool
+    drawing: dict[str, Any]
+    right: str | None
+    data: str | None
+    split: str
+    cache: Cache | None
+
+
 def show(
     model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
-    sentence: Annotated[
-        str | None,
-        typer.Argument(help="A sentence, or the path of an image; - reads standard input, a line each."),
-    ] = None,
-    target: Annotated[str | None, typer.Option(help="A translation that is given, instead of the model's own.")] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="A file: .html .png .svg .pdf .json .csv .txt. Without it, the terminal.")
-    ] = None,
-    view: Annotated[
-        Literal["matrix", "lines", "heads", "text"] | None,
-        typer.Option(help="What to draw: else the matrix, or the text of a language model; a page has every view."),
-    ] = None,
-    kind: Annotated[
-        Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
-    ] = None,
-    layer: Annotated[int | None, typer.Option(min=1, help="Which layer, from 1; else the one that aligns.")] = None,
-    head: Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")] = None,
+    sentence: Sentence = None,
+    target: Target = None,
+    out: Out = None,
+    view: ViewName = None,
+    kind: Kind = None,
+    layer: Number = None,
+    head: Number = None,
     pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
     compare: Annotated[Path | None, typer.Option(help="Another model, side by side.")] = None,
-    samples: Annotated[
-        bool, typer.Option("--samples", help="Of a language model: how it goes on, at three temperatures.")
-    ] = False,
+    samples: Samples = False,
+    cells: Cells = False,
+    opacity: Opacity = None,
     right: Right = None,
     data: Corpus = None,
     split: Annotated[str, typer.Option(help="With --data: which split.")] = "test",
@@ -70,76 +101,77 @@ def show(
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
+    looks = (kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
+    drawing = ({"smooth": False} if cells else {}) | ({} if opacity is None else {"opacity": opacity})
+    told: dict[str, Any] = {"sentence": sentence, "target": target, "out": out, "view": view, "looks": looks}
+    told |= {"compare": compare, "samples": samples, "drawing": drawing, "right": right, "data": data, "split": split}
+    _shown(model, Request(**told, cache=cache_of(cache, cache_theta, None)))
+
+
+def _shown(model: Path, asked: Request) -> None:
+    """As the model's task has it."""
     from regard.cli.show_samples import show_samples
-    from regard.errors import UsageError
     from regard.tasks.objects import goal_of, reads_of, verb_of
 
     goal, reads = goal_of(model), reads_of(model)
-    looks = (kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
-    looks_back = cache_of(cache, cache_theta, None)
-    if reads != "nothing" and (samples or looks_back):
-        raise UsageError(
-            f"--{'samples' if samples else 'cache'} is for language models; this one was made to {verb_of(model)}.",
-            hint="Leave it out.",
-        )
-    if goal == "fill" and data is None:
-        _filled(model, _sentences(sentence, right), right, out, (view or "text", *looks), (target, compare))
-        return
-    if goal != "write" or reads not in ("text", "nothing"):
-        writers = {"target": target, "view": view, "kind": kind, "layer": layer, "head": head}
-        _answered(model, sentence, right, data, split, out, {**writers, "pieces": pieces, "compare": compare})
-        return
-    if right is not None or data is not None:
-        raise UsageError(f"{'--right' if right else '--data'} is for models that classify, tag or caption.")
-    if reads == "nothing" and target is not None:
-        raise UsageError("--target is for models that translate; this one was made to generate.", hint="Leave it out.")
-    if samples:
-        show_samples(model, sentence or "", out, (view or "text", *looks), compare)
-        return
-    drawn = (view or ("text" if reads == "nothing" else "matrix"), *looks)
-    _translated(model, (sentence, target), out, drawn, compare, looks_back)
+    _check(asked, (goal, reads), verb_of(model))
+    if goal == "fill" and asked.data is None:
+        _filled(model, asked)
+    elif goal != "write" or reads not in ("text", "nothing"):
+        _answered(model, asked)
+    elif asked.samples:
+        show_samples(model, asked.sentence or "", asked.out, (asked.view or "text", *asked.looks), asked.compare)
+    else:
+        drawn = (asked.view or ("text" if reads == "nothing" else "matrix"), *asked.looks)
+        _translated(model, (asked.sentence, asked.target), asked.out, drawn, asked.compare, asked.cache)
 
 
-def _answered(
-    model: Path,
-    sentence: str | None,
-    right: str | None,
-    data: str | None,
-    split: str,
-    out: Path | None,
-    writers: dict[str, Any],
-) -> None:
+def _check(asked: Request, task: tuple[str, str], verb: str) -> None:
+    """Refuse what is for models of another task."""
+    from regard.errors import UsageError
+
+    goal, reads = task
+    writes = goal == "write" and reads in ("text", "nothing")
+    language = {"--samples": asked.samples, "--cache": asked.cache}
+    captions = {"--cells": asked.drawing.get("smooth") is False, "--opacity": "opacity" in asked.drawing}
+    labels = {"--right": asked.right, "--data": asked.data}
+    refused = [(name, "language models") for name, value in language.items() if value and reads != "nothing"]
+    refused += [(name, "models that caption") for name, value in captions.items() if value and reads != "image"]
+    refused += [(name, "models that classify, tag or caption") for name, value in labels.items() if value and writes]
+    refused += [("--target", "models that translate")] if reads == "nothing" and asked.target is not None else []
+    if refused:
+        name, others = refused[0]
+        raise UsageError(f"{name} is for {others}; this one was made to {verb}.", hint="Leave it out.")
+
+
+def _answered(model: Path, asked: Request) -> None:
     """A model of another task than translating: a page of a split, or what it is given."""
     from regard.cli.show_answers import check_asked, show_inputs, show_split
     from regard.tasks.objects import open_model
 
     found = open_model(model)
-    check_asked(found, data=data, out=out, only_writers=writers)
-    if data is not None and out is not None:
-        show_split(found, model, data, split, out)
+    names = ("target", "view", "kind", "layer", "head", "pieces", "compare")
+    values = (asked.target, asked.view, *asked.looks, asked.compare)
+    check_asked(found, data=asked.data, out=asked.out, only_writers=dict(zip(names, values, strict=True)))
+    if asked.data is not None and asked.out is not None:
+        show_split(found, model, asked.data, asked.split, asked.out)
     else:
-        show_inputs(found, _sentences(sentence, right), right, out)
+        drawing = {"smooth": True} | asked.drawing
+        show_inputs(found, _sentences(asked.sentence, asked.right), asked.right, asked.out, drawing)
 
 
-def _filled(
-    model: Path,
-    lines: list[str],
-    right: str | None,
-    out: Path | None,
-    drawn: tuple[Any, ...],
-    others: tuple[str | None, Path | None],
-) -> None:
+def _filled(model: Path, asked: Request) -> None:
     """A model that fills: what it found for each hole, and what each looked at."""
     from regard.cli.show_answers import check_asked, show_holes
     from regard.show.canvas import check_name
     from regard.show.views import FILES, View
     from regard.tasks.objects import open_model
 
-    found = open_model(model)
-    check_asked(found, data=None, out=None, only_writers=dict(zip(("target", "compare"), others, strict=True)))
-    if out is not None:
-        check_name(out, FILES)
-    show_holes(found, lines, right, View(*drawn), out)
+    lines, found = _sentences(asked.sentence, asked.right), open_model(model)
+    check_asked(found, data=None, out=None, only_writers={"target": asked.target, "compare": asked.compare})
+    if asked.out is not None:
+        check_name(asked.out, FILES)
+    show_holes(found, lines, asked.right, View(asked.view or "text", *asked.looks), asked.out)
 
 
 def _translated(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +21,26 @@ NUMBERS = (".json", ".csv")  # files of numbers
 LOOKED = 200  # rows of a split among which a right and a wrong answer are looked for
 
 
-def show_inputs(model: TaskModel, cells: Sequence[str], right: str | None, out: Path | None) -> None:
-    """Answer some inputs, and draw what was looked at."""
+def show_inputs(
+    model: TaskModel, cells: Sequence[str], right: str | None, out: Path | None, drawing: dict[str, Any]
+) -> None:
+    """Answer some inputs, and draw what was looked at; `drawing` is how captioned images are drawn."""
     from regard.cli.show import _terminal, _write
     from regard.show.answers import answers_text, save_answers
 
     answers = model.answer(cells)
-    seen = [view for each in answers for view in _views(each, right)]
+    seen = [_drawn_so(view, drawing) for each in answers for view in _views(each, right)]
     if out is None:
         width, colour = _terminal()
         _write(answers_text(seen, width, colour=colour))
         return
     typer.echo(f"written: {save_answers(seen, out)}", err=True)
+
+
+def _drawn_so(view: Any, drawing: dict[str, Any]) -> Any:
+    from regard.show.captioned import Captioned
+
+    return replace(view, **drawing) if isinstance(view, Captioned) else view
 
 
 def _views(answer: Any, right: str | None) -> list[Any]:
@@ -75,14 +84,16 @@ def show_split(model: TaskModel, folder: Path, data: str, split: str, out: Path)
     from regard.evaluate import Report
     from regard.show.answers import one_right_one_wrong
     from regard.show.overview import save_overview
+    from regard.tasks.references import nearest, once_each
 
     home = model_home(folder)
     corpus = Corpus.open(data, held_out=recorded(home), reads=model.reads, wants=model.wants)
     report: Report = model.evaluate(corpus, split=split, by_length=True)
     rows = corpus.split(split).select(range(min(LOOKED, len(corpus.split(split)))))
-    sources, references = model.questions(list(rows["source"]), list(rows["target"]))
+    asked = once_each(model.source, list(rows["source"]), list(rows["target"]))
+    sources, references = model.questions(*asked)
     answers: list[Any] = model.answer(sources)
-    seen = [each.compared(right) for each, right in zip(answers, references, strict=True)]
+    seen = [each.compared(nearest(each.text, right)) for each, right in zip(answers, references, strict=True)]
     typer.echo(f"written: {save_overview(report, one_right_one_wrong(seen), out)}", err=True)
 
 

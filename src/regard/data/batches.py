@@ -13,7 +13,7 @@ taught on `target.data[:, :-1]` and predicts `target.data[:, 1:]`. Padding is id
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field
 from random import Random
 from typing import Any, Protocol, runtime_checkable
@@ -25,6 +25,8 @@ from regard.data.splits import digest
 from regard.errors import BrokenData, MissingData, UsageError
 from regard.task import BaseGoal, Example, Examples, Rows
 from regard.types import Batch
+
+POOL = 20_000  # rows that are encoded and sorted together
 
 
 @runtime_checkable
@@ -91,7 +93,7 @@ class Batches:
     goal: BaseGoal
     _: KW_ONLY
     tokens: int = 4096
-    pool: int = 20_000
+    pool: int = POOL
     seed: int = 0
     shuffle: bool = True
     examples: Examples = field(default_factory=Rows)
@@ -239,14 +241,18 @@ class Batches:
         return self._order[1]
 
     def _by_length(self, examples: list[Example]) -> list[tuple[Example, tuple[int, int]]]:
-        """Shorter targets first; among equal ones sources rise and fall in turns: neighbours are alike."""
+        """Shorter targets first; among equal ones sources rise and fall in turns: neighbours are alike.
+
+        Of images that differ in height and width the smaller frames come first: they are most of a batch.
+        """
+        frame: Callable[[Any], tuple[int, ...]] = getattr(self.source, "frame", lambda item: ())
         measured = [
             (each, (self.source.positions(each.source), self.target.positions(each.target))) for each in examples
         ]
 
-        def key(pair: tuple[Example, tuple[int, int]]) -> tuple[int, int]:
+        def key(pair: tuple[Example, tuple[int, int]]) -> tuple[tuple[int, ...], int, int]:
             source, target = pair[1]
-            return target, source if target % 2 else -source
+            return frame(pair[0].source), target, source if target % 2 else -source
 
         return sorted(measured, key=key)
 

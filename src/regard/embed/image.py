@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.registry import part
-from regard.types import Grid, Positive, Whole
+from regard.types import Features, Grid, Positive, Whole
 
 
 @part("embed", "pixels")
@@ -28,7 +28,9 @@ class Pixels(nn.Module):
         self.mean, self.deviation, self.coordinates = mean, deviation, coordinates
 
     def forward(self, source: Grid) -> Grid:
-        """Normalise a batch of images; the mask stays."""
+        """Normalise a batch of images; the mask stays. What a network made of them before is no pixels."""
+        if isinstance(source, Features):
+            return source
         data = (source.data - self.mean) / self.deviation
         if self.coordinates:
             data = torch.cat((data, self._places(data)), 1)

@@ -56,5 +56,10 @@ class GridEncoder(nn.Module):
         for layer in self.layers:
             mask = mask[:, :: layer.stride, :: layer.stride]
             data = layer(data, mask)
-        cells, real = data.flatten(2).mT, mask.flatten(1)
-        return Memory(cells, cells, real, masks.mean(cells, real), grid=(data.shape[2], data.shape[3]))
+        return memory_of(data, mask)
+
+
+def memory_of(data: Float[Tensor, "B D i j"], mask: Bool[Tensor, "B i j"]) -> Memory:
+    """A grid of cells as a memory: row by row, and the mean of all as its summary."""
+    cells, real = data.flatten(2).mT, mask.flatten(1)
+    return Memory(cells, cells, real, masks.mean(cells, real), grid=(data.shape[2], data.shape[3]))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from regard.data.places import Place
+from regard.data.places import Box, Place
 from regard.evaluate.counts import Counted, equal_counts, percent, signed
 
 
@@ -29,5 +29,12 @@ def count_pointing(looked: Sequence[Float[np.ndarray, "_ _ _"]], places: Sequenc
 
 def peak(weights: Float[np.ndarray, "i j"]) -> tuple[float, float]:
     """The middle of the cell with the largest weight: how far right and how far down, from 0 to 1."""
-    row, column = np.unravel_index(int(weights.argmax()), weights.shape)
-    return (int(column) + 0.5) / weights.shape[1], (int(row) + 0.5) / weights.shape[0]
+    left, top, right, bottom = peak_box(weights)
+    return (left + right) / 2, (top + bottom) / 2
+
+
+def peak_box(weights: Float[np.ndarray, "i j"]) -> Box:
+    """The cell with the largest weight (of equal ones the first): left, top, right and bottom, from 0 to 1."""
+    rows, columns = weights.shape
+    row, column = divmod(int(weights.argmax()), columns)
+    return column / columns, row / rows, (column + 1) / columns, (row + 1) / rows

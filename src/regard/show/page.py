@@ -127,8 +127,12 @@ def figures_html(page: Mapping[str, Any], level: int = 2) -> str:
     What is pointed at in one figure is pointed at in those beside it; groups do not know one another.
     """
     check_page(page)
-    document = json.dumps(page, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)
-    return _FIGURES.format(level=level, document=document)
+    return _FIGURES.format(level=level, document=script_json(page))
+
+
+def script_json(document: Mapping[str, Any]) -> str:
+    """A document as it may stand in a script element, whatever its texts hold."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)
 
 
 def write_page(page: Mapping[str, Any], path: str | Path) -> Path:

@@ -58,21 +58,35 @@ class Pictured(Answered):
         return [f"What was looked at is bright: weights over {rows} x {columns} cells, the strongest in full light."]
 
 
-def smooth_weights(weights: Float[np.ndarray, "i j"], height: int, width: int) -> Float[np.ndarray, "h w"]:
-    """The weights of cells over the pixels, from 0 to 1: the strongest cell is 1."""
+def smooth_weights(
+    weights: Float[np.ndarray, "i j"], height: int, width: int, smooth: bool = True
+) -> Float[np.ndarray, "h w"]:
+    """The weights of cells over the pixels, from 0 to 1: the strongest cell is 1; smooth, or with edges."""
     from PIL import Image
 
     cells = Image.fromarray((weights / max(float(weights.max()), 1e-9)).astype(np.float32))
-    return np.asarray(cells.resize((width, height), Image.Resampling.BILINEAR)).clip(0, 1)
+    way = Image.Resampling.BILINEAR if smooth else Image.Resampling.NEAREST
+    return np.asarray(cells.resize((width, height), way)).clip(0, 1)
 
 
-def draw_image(ax: Any, image: UInt8[np.ndarray, "h w C"], light: Float[np.ndarray, "h w"] | None = None) -> None:
-    """An image; with `light`, dark where there is none."""
+def image_url(image: UInt8[np.ndarray, "h w C"]) -> str:
+    """An image as an address that holds it whole."""
+    from PIL import Image
+
+    kept = io.BytesIO()
+    Image.fromarray(image.squeeze(-1) if image.shape[-1] == 1 else image).save(kept, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(kept.getvalue()).decode('ascii')}"
+
+
+def draw_image(
+    ax: Any, image: UInt8[np.ndarray, "h w C"], light: Float[np.ndarray, "h w"] | None = None, veiled: float = VEIL
+) -> None:
+    """An image; with `light`, dark where there is none: by `veiled`, from 0 to 1."""
     ax.imshow(image.squeeze(), cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     ax.set_axis_off()
     if light is not None:
         veil = np.zeros((*light.shape, 4))
-        veil[..., 3] = VEIL * (1 - light)
+        veil[..., 3] = veiled * (1 - light)
         ax.imshow(veil, interpolation="nearest")
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from regard.data.places import read_places
+from regard.data.places import Box, read_places
 from regard.data.tokenizer import Pieces
 from regard.evaluate.counts import Counted
-from regard.evaluate.pointing import count_pointing
+from regard.evaluate.pointing import count_pointing, peak_box
 from regard.model import Model
 from regard.search import Hypothesis, Options
 from regard.search.loop import in_use
@@ -74,6 +74,12 @@ class Caption:
         owners = np.array(self.owners)
         found = [grid[owners == word].mean(0) if (owners == word).any() else 0 * grid[0] for word in self._numbers]
         return np.stack(found) if found else grid[:0]
+
+    @property
+    def boxes(self) -> tuple[Box, ...] | None:
+        """For each word the cell that it looked at most: left, top, right, bottom, from 0 to 1. None as of a grid."""
+        grid = self.word_grid
+        return None if grid is None else tuple(peak_box(each) for each in grid)
 
     @property
     def _numbers(self) -> range:

@@ -40,8 +40,10 @@ from regard.search import Options
 from regard.tasks.cache import Cache
 from regard.tasks.captioner import Captioner
 from regard.tasks.encoder import Encoder
+from regard.tasks.frozen import keep_features
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.objects import open_model
+from regard.tasks.references import once_each
 from regard.tasks.using import TaskModel
 from regard.tasks.writer import Writer
 from regard.translate.translator import Translation, Translator
@@ -109,6 +111,8 @@ def evaluate(
     if (asked.cache is not None or asked.window is not None) and not isinstance(used, LanguageModel):
         raise UsageError("cache and window are for language models, which are scored on running text.")
     corpus = data if isinstance(data, Corpus) else _opened(used, data, asked)
+    if isinstance(used, TaskModel):
+        keep_features(used.model, used.source)
     rows = corpus.split(asked.split)
     writes = isinstance(used, Translator | Writer)
     if isinstance(used, LanguageModel):
@@ -117,7 +121,7 @@ def evaluate(
         report, answers = _neighbours(used, rows)
     else:
         report, answers = _written(used, rows, asked) if writes else _answered(used, rows, asked)
-    sides = f"{corpus.source} to {corpus.target}, {len(rows):,} {corpus.source}s"
+    sides = f"{corpus.source} to {corpus.target}, {_counted(rows, corpus)}"
     if isinstance(used, LanguageModel):
         sides = f"{len(rows):,} lines"
     if isinstance(used, Translator):
@@ -143,7 +147,8 @@ def _opened(model: Translator | TaskModel, data: str | Path, asked: EvaluateOpti
 
 def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
     """BLEU and its like of what was written; how words align, or point, where gold links or places are known."""
-    sources, references = list(rows["source"]), list(rows["target"])
+    read = None if isinstance(writer, Translator) else writer.source
+    sources, references = once_each(read, list(rows["source"]), list(rows["target"]))
     translator = writer if isinstance(writer, Translator) else None
     known = _gold(rows, asked.gold, translator)
     metric = partial(count_bleu, tokenize=asked.tokenize)
@@ -164,7 +169,7 @@ def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
         ),
         words=words_for_word(counted),
         lengths=tuple(buckets(sources, outputs, references, metric=metric)) if asked.by_length and translator else (),
-        alignment=_aligned(translator, sources, references, known) if known and translator else None,
+        alignment=_aligned(translator, list(sources), list(references), known) if known and translator else None,
         speed=watch.throughput(),
     )
     return report, Answers(outputs)
@@ -229,6 +234,13 @@ def _scored(model: LanguageModel, rows: Dataset, asked: EvaluateOptions) -> Meas
         notes=(note,) if unknown else (),
     )
     return report, Answers([f"{-each.nll:.4f}" for each in found])
+
+
+def _counted(rows: Dataset, corpus: Corpus) -> str:
+    """How many there are to read; of images with several captions, how many of each."""
+    read = len(set(rows["source"])) if corpus.source == "image" else len(rows)
+    more = f" with {len(rows):,} captions" if read < len(rows) else ""
+    return f"{read:,} {corpus.source}s{more}"
 
 
 def _pointed(writer: Any, rows: Dataset) -> list[Score]:

@@ -14,9 +14,12 @@ from regard.data.corpus import Corpus
 from regard.errors import RegardError
 from regard.evaluate import read_links
 from regard.learn.guide import head_counts
+from regard.tasks.frozen import keep_features
 from regard.tasks.lengths import Lengths, Searches, choose_alpha
 from regard.tasks.objects import open_model
+from regard.tasks.references import once_each
 from regard.tasks.setup import Say
+from regard.tasks.using import TaskModel
 from regard.tasks.validate import held_out
 from regard.translate.translator import LENGTHS_FILE, Translator
 
@@ -36,8 +39,10 @@ def _chosen_lengths(best: Searches, corpus: Corpus, say: Say) -> Lengths | None:
     """How much the length of outputs counts, chosen on held-out pairs."""
     if "val" not in corpus.splits:
         return None
-    rows = held_out(corpus)
-    lengths = choose_alpha(best, list(rows["source"]), list(rows["target"]))
+    rows, source = held_out(corpus), getattr(best, "source", None)
+    if isinstance(best, TaskModel):
+        keep_features(best.model, best.source)
+    lengths = choose_alpha(best, *once_each(source, list(rows["source"]), list(rows["target"])))
     if lengths is not None:
         say(str(lengths))
     return lengths

@@ -15,9 +15,11 @@ import numpy as np
 
 from regard.data.words import are_spaced
 from regard.evaluate import count_bleu
+from regard.evaluate.counts import Reference
 from regard.search import Options
 from regard.search.hypothesis import penalty_of
 from regard.search.options import ALPHA
+from regard.tasks.references import texts_in
 
 TRIED = tuple(round(0.2 * step, 1) for step in range(11))  # 0 to 2
 FEWEST = 50  # pairs: by fewer nothing is decided
@@ -49,7 +51,7 @@ class Lengths:
         return told if self.alpha == ALPHA else f"{told}, {self.usual:.1f} with {ALPHA:g}"
 
 
-def choose_alpha(model: Searches, sources: Sequence[Any], references: Sequence[str]) -> Lengths | None:
+def choose_alpha(model: Searches, sources: Sequence[Any], references: Sequence[Reference]) -> Lengths | None:
     """The alpha that suits a model on given pairs; of equals the one nearest to the usual. None for too few pairs."""
     if len(sources) < FEWEST:
         return None
@@ -61,7 +63,7 @@ def choose_alpha(model: Searches, sources: Sequence[Any], references: Sequence[s
     counted = count_bleu(
         [each.text for some in found for each in some],
         repeated,
-        tokenize="13a" if are_spaced(references) else "char",
+        tokenize="13a" if are_spaced(texts_in(references)) else "char",
     )
     scores = {
         alpha: counted.take(first + [best_by(alpha, some) for some in found]).value() for alpha in (*TRIED, ALPHA)

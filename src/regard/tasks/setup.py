@@ -9,7 +9,7 @@ import torch
 from datasets import Dataset
 
 from regard.align.corpus_links import training_links
-from regard.data.batches import Batches
+from regard.data.batches import POOL, Batches
 from regard.data.corpus import Corpus, column
 from regard.data.languages import ANONYMOUS, languages_text
 from regard.data.languages import FILE as LANGUAGES_FILE
@@ -24,6 +24,7 @@ from regard.model import OURS, Model, old_of, parameters
 from regard.recipe import Recipe
 from regard.registry import find
 from regard.task import Side, Task, TaskParts
+from regard.tasks.frozen import fetch_frozen, keep_features
 from regard.tasks.memory_check import check_memory
 from regard.tasks.pretrained import Pretrained, rest
 from regard.tasks.validate import Validator
@@ -75,9 +76,13 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     processes.each(lambda: check_memory(recipe, *specs, settings))
     torch.manual_seed(seed)
     model = processes.each(lambda: _built(recipe, parts, start, say))
+    if given is None:  # else a run goes on, and has its weights from its state
+        processes.each(lambda: fetch_frozen(model))
+    keep_features(model, parts.source, say)
     say(f"{parameters(model):,} parameters, {_told(parts)}")
     rows = processes.first(lambda: _training_rows(corpus, parts, say))
-    batches = Batches(rows, parts.goal, tokens=settings.tokens, seed=seed, examples=parts.examples)
+    pool = min(POOL, getattr(parts.source, "pool", POOL))
+    batches = Batches(rows, parts.goal, tokens=settings.tokens, pool=pool, seed=seed, examples=parts.examples)
     validator = Validator(corpus, parts) if "val" in corpus.splits else None
     languages = (corpus.source, corpus.target) if _is_text(parts) else ANONYMOUS
     return Setup(settings, parts, model, batches, validator, languages)

@@ -8,20 +8,28 @@ import torch
 from datasets import Dataset
 
 from regard.data.batches import Batches
-from regard.data.corpus import Corpus
+from regard.data.corpus import Corpus, column
 from regard.evaluate.likelihood import Likelihood
 from regard.evaluate.metrics import likely, measured, metric
 from regard.learn.events import Validation
 from regard.model import Model
 from regard.task import TaskParts
+from regard.tasks.references import once_each, texts_in
 
 PAIRS = 500  # rows of the validation split that are answered each time
 
 
 def held_out(corpus: Corpus) -> Dataset:
-    """The validation rows that a model is asked."""
-    rows = corpus.split("val")
-    return rows.select(range(min(PAIRS, len(rows))))
+    """The validation rows that a model is asked; of images with several captions, as many images."""
+    rows, count, seen = corpus.split("val"), 0, set[str]()
+    if corpus.source != "image":
+        return rows.select(range(min(PAIRS, len(rows))))
+    for cell in column(rows, "source"):
+        seen.add(cell)
+        if len(seen) > PAIRS:
+            break
+        count += 1
+    return rows.select(range(count))
 
 
 class Validator:
@@ -30,7 +38,8 @@ class Validator:
     def __init__(self, corpus: Corpus, parts: TaskParts) -> None:
         self.rows, self.parts = held_out(corpus), parts
         sources, references = (self._column(name) for name in ("source", "target"))
-        self.sources, self.references = parts.goal.questions(sources, references)
+        asked = once_each(parts.source, sources, references)
+        self.sources, self.references = parts.goal.questions(*asked)
 
     def __call__(self, model: Model) -> Validation:
         """Answers against what is right."""
@@ -50,7 +59,7 @@ class Validator:
         if found is None:
             return {}
         total, count = found
-        texts = [Likelihood.of(str(each or ""), 0.0, 0) for each in self.references]
+        texts = [Likelihood.of(each, 0.0, 0) for each in texts_in(self.references)]
         whole = sum(texts, Likelihood(total, count, 0, 0))
         values = {name: counted.value() for name, counted in likely(self.parts.metrics, [whole]).items()}
         return {**values, "nll": total / count}

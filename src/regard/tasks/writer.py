@@ -28,7 +28,8 @@ from regard.tasks.using import TaskModel, batched
 from regard.translate.translator import SILENT
 from regard.types import Batch
 
-POSITIONS = 2**20  # of sources (pixels, say), times the hypotheses of each, that are searched for at a time
+POSITIONS = 2**20  # of sources, times the hypotheses of each, that are searched for at a time
+PIXELS, IMAGES = 2**22, 128  # of images that are written about at a time, at most
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,8 @@ class Writer(TaskModel):
 
     def _batches(self, items: Sequence[Any], rows: int) -> list[list[int]]:
         lengths = [max(1, self.source.positions(item)) for item in items]
+        if getattr(self.source, "is_image", False):  # its pixels are read once, whatever is written about it
+            return list(batched([max(PIXELS // IMAGES, each) for each in lengths], PIXELS))
         return list(batched(lengths, max(1, POSITIONS // rows)))
 
     def __repr__(self) -> str:

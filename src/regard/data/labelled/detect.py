@@ -12,12 +12,13 @@ from regard.data.labelled.classes import class_readers, folders_in
 from regard.data.labelled.conll import ENDINGS
 from regard.data.labelled.files import stem_and_ending
 from regard.data.labelled.find import TABLES, files_of
+from regard.data.labelled.flickr import find_flickr
 from regard.data.labelled.tables import told_by
 from regard.data.labelled.wanted import Wanted, is_labelled
 from regard.data.names import read_name, split_named, split_of_stem
 from regard.data.plain.find import is_plain_file
 from regard.data.plain.wanted import NOTHING, is_plain
-from regard.errors import UsageError
+from regard.errors import DataError, UsageError
 
 TASKS = ("translate", "classify", "tag", "caption", "generate")
 _PLAIN = (NOTHING, "text")
@@ -33,7 +34,7 @@ def sides_of(data: str | Path) -> tuple[str, str] | None:
     if not path.exists():
         return None
     try:
-        return _told_by_files(path) or _told_by_folders(path) or _told_by_texts(path)
+        return _told_by_captions(path) or _told_by_files(path) or _told_by_folders(path) or _told_by_texts(path)
     except OSError:
         return None  # whoever opens it says why
 
@@ -51,6 +52,14 @@ def sides_for(task: str | None, data: str | Path) -> tuple[str, str] | None:
     if task == "classify":
         return ("image", "label") if (sides_of(data) or ("text",))[0] == "image" else ("text", "label")
     return None
+
+
+def _told_by_captions(path: Path) -> tuple[str, str] | None:
+    """Flickr8k's own files; what is wrong with them is said by whoever opens them."""
+    try:
+        return ("image", "text") if find_flickr(path) else None
+    except DataError:
+        return "image", "text"
 
 
 def _told_by_files(path: Path) -> tuple[str, str] | None:

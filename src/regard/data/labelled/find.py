@@ -15,6 +15,7 @@ from regard.data.held_out import USUAL, HeldOut, cut_note
 from regard.data.labelled.classes import class_readers, folders_in, has_class_folders, visible
 from regard.data.labelled.conll import ENDINGS, Words, is_words, look_at_words
 from regard.data.labelled.files import TextFiles, stem_and_ending
+from regard.data.labelled.flickr import find_flickr
 from regard.data.labelled.readers import Labelled
 from regard.data.labelled.tables import look_at_table, told_by
 from regard.data.labelled.wanted import Wanted
@@ -34,7 +35,8 @@ _EXPECTED = {
         "image",
         "label",
     ): "a folder a class of images (.jpg, .png, .webp, .gif), or metadata.jsonl with file_name and label",
-    ("image", "text"): "metadata.jsonl (or .csv) with file_name and text beside the images",
+    ("image", "text"): "metadata.jsonl (or .csv) with file_name and text beside the images, or Flickr8k's own files "
+    "(Flickr8k.token.txt or captions.txt)",
     ("text", "tags"): "files of a word and its tag a line (train.conll), or a table (.csv, .tsv, .jsonl) with text and "
     "tags",
 }
@@ -52,7 +54,7 @@ class Found:
 
 def find_labelled(path: Path, wanted: Wanted, held_out: HeldOut = USUAL) -> Plan:
     """Make a plan for a folder or a file of labelled data."""
-    found = _tables(path, wanted) or _split_folders(path, wanted) or _unsplit(path, wanted)
+    found = _flickr(path, wanted) or _tables(path, wanted) or _split_folders(path, wanted) or _unsplit(path, wanted)
     if found is None:
         seen = sorted(entry.name for entry in path.iterdir())[:8] if path.is_dir() else [path.name]
         raise MissingData(
@@ -61,6 +63,15 @@ def find_labelled(path: Path, wanted: Wanted, held_out: HeldOut = USUAL) -> Plan
             hint="`regard data list` shows corpora that are ready to use.",
         )
     return _finish(path, wanted, found, held_out)
+
+
+def _flickr(path: Path, wanted: Wanted) -> Found | None:
+    """Images with captions as Flickr8k comes."""
+    known = find_flickr(path) if (wanted.source, wanted.target) == ("image", "text") else None
+    if known is None:
+        return None
+    reader, images = known
+    return Found([Labelled(reader, wanted, path, images)], reader.split is not None, (reader.note,))
 
 
 def files_of(path: Path, wanted: Wanted) -> list[Path]:

@@ -29,6 +29,7 @@ class Labelled(Reader):
         self._bare = BadLines(path, "no-label", f"a {_one(self.wanted.target)} in every row")
         self._uneven = BadLines(path, "uneven-tags", "as many tags as words, both parted by spaces")
         self._images = BadFiles()
+        self._sound: dict[Path, bool] = {}
 
     def rows(self) -> Iterator[Row]:
         self._start()
@@ -51,10 +52,12 @@ class Labelled(Reader):
 
     def _look_at_image(self, row: Row) -> Row | None:
         path = self.folder / row.source.strip()
-        if why := fault_of_image(path):
-            self._images.add(path, why)
-            return None
-        return row._replace(source=str(path))
+        if path not in self._sound:  # an image with five captions is decoded once
+            why = fault_of_image(path)
+            self._sound[path] = not why
+            if why:
+                self._images.add(path, why)
+        return row._replace(source=str(path)) if self._sound[path] else None
 
     def findings(self) -> list[Finding]:
         return [

@@ -1,40 +1,63 @@
-"""Images as one side of a task: pixels in [0, 1] in frames of one size, turned and moved a little in training."""
+"""Images as one side of a task: pixels in [0, 1], turned, cut and coloured a little in training.
+
+What is drawn is drawn with the `Random` that `encode` is given, and only there. Where a frozen network reads the
+images, `features` keeps what it made of each (see `data.features`), and items are that in the place of pixels.
+
+Letters: C channels, h rows and w columns of pixels; D numbers of each of i x j cells.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 import torch
-from jaxtyping import UInt8
+from jaxtyping import Bool, Float, UInt8
 from PIL import Image as Pillow
-from PIL import ImageOps, UnidentifiedImageError
 from torch import Tensor
 
+from regard.data.labelled.images import UnreadableImage
+from regard.data.pictures import CHANNELS, framed, read_picture
 from regard.errors import BrokenData
 from regard.registry import part
 from regard.task import Role, Spec
-from regard.types import Count, Grid, Whole
+from regard.types import AtLeastZero, Count, Features, Grid, Share, Whole
 
-MOST = 50_000_000  # pixels of one image: more are refused before they are decoded
-MODES = {1: "L", 3: "RGB"}
+HELD = 2**28  # bytes of pixels that may wait to be batched: so many images are a pool
+GREY = (0.299, 0.587, 0.114)  # how much of red, green and blue is seen as light (ITU-R BT.601)
+
+
+@runtime_checkable
+class Keeps(Protocol):
+    """What gives the features of images in the place of their pixels."""
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """Rows and columns of an image of the largest size."""
+
+    def of(self, cells: Sequence[Any], side: Image) -> list[Float[Tensor, "D i j"]]:
+        """Those of each image, computed if nobody has yet."""
 
 
 @part("side", "image")
 class Image:
-    """Pictures from files: all are made of one size, and of the same channels.
+    """Pictures from files (JPEG, PNG, WebP, GIF, BMP): of the same channels, and of one size or in proportion.
 
     Settings:
         size: height and width that every image is brought to.
         channels: 3 for colours, 1 for grey.
+        proportion: keep the proportions of each image, which is made as large as `size` allows; a batch is as large as
+            its largest, and knows which pixels are real.
         flip: whether an image is mirrored, left for right, every other time in training.
         shift: pixels that an image is moved by at most in training, in both directions; what is left free is black.
+        crop: share of height and of width that is cut off at most in training, anywhere around what is left.
+        colour: how much brightness, contrast and saturation change at most in training; 0.2 makes them 0.8 to 1.2 fold.
     """
 
     is_image = True
+    features: Keeps | None = None  # of a frozen network, while it is trained with
 
     def __init__(
         self,
@@ -42,15 +65,30 @@ class Image:
         *,
         size: tuple[Count, Count] = (32, 32),
         channels: Count = 3,
+        proportion: bool = False,
         flip: bool = False,
         shift: Whole = 0,
+        crop: Share = 0.0,
+        colour: AtLeastZero = 0.0,
     ) -> None:
-        if channels not in MODES:
+        if channels not in CHANNELS:
             raise BrokenData(f"an image has 1 or 3 channels; found channels = {channels}.", hint="Write channels = 3.")
-        self.role, self.size, self.channels, self.flip, self.shift = role, size, channels, flip, shift
+        self.role, self.size, self.channels, self.proportion = role, size, channels, proportion
+        self.flip, self.shift, self.crop, self.colour = flip, shift, crop, colour
+
+    @property
+    def draws(self) -> bool:
+        """Whether an image is another one each time in training."""
+        return bool(self.flip or self.shift or self.crop or self.colour)
+
+    @property
+    def pool(self) -> int:
+        """How many images may wait to be batched: features lie on the disk, pixels in memory."""
+        height, width = self.size
+        return HELD if self._keeps(Random()) else max(1, HELD // (self.channels * height * width))
 
     def spec(self) -> Spec:
-        """Its channels, and its height and width."""
+        """Its channels, and its height and width at most."""
         return Spec(self.channels, tuple(self.size))
 
     def fit(self, cells: Iterable[Any]) -> None:
@@ -59,49 +97,77 @@ class Image:
     def encode(
         self, cells: Sequence[Any], random: Random | None = None, given: Sequence[Any] | None = None
     ) -> list[Any]:
-        """The pixels of each image, from its file, an open image or an array."""
-        return [self._moved(self.pixels(cell), random) for cell in cells]
+        """The pixels of each image, from its file, an open image or an array; or its features, where they are kept."""
+        if self._keeps(random) and self.features is not None:
+            return list(self.features.of(cells, self))
+        return [self.pixels(cell, random) for cell in cells]
 
-    def pixels(self, cell: Any) -> UInt8[Tensor, "C h w"]:
-        """One image, upright, in the channels and the size of this side."""
-        image = cell if isinstance(cell, Pillow.Image) else _opened(cell)
-        image = ImageOps.exif_transpose(image)
-        if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:  # on white, as people see it
-            clear = image.convert("RGBA")
-            image = Pillow.alpha_composite(Pillow.new("RGBA", clear.size, "white"), clear)
-        image = image.convert(MODES[self.channels])
-        height, width = self.size
-        if image.size != (width, height):
-            image = image.resize((width, height), Pillow.Resampling.BILINEAR)
-        found = torch.from_numpy(np.array(image))
-        return found.unsqueeze(0) if self.channels == 1 else found.permute(2, 0, 1).contiguous()
+    def _keeps(self, random: Random | None) -> bool:
+        """Whether features are given: what is drawn anew each time cannot be kept."""
+        return self.features is not None and (random is None or not self.draws)
 
-    def _moved(self, pixels: Tensor, random: Random | None) -> Tensor:
-        if random is None:
-            return pixels
+    def pixels(self, cell: Any, random: Random | None = None) -> UInt8[Tensor, "C h w"]:
+        """One image, upright, in the channels and the size of this side; with `random`, drawn as in training."""
+        size = (self.size[0], self.size[1])
+        try:
+            picture = read_picture(cell, self.channels, size)
+        except UnreadableImage as why:
+            named = cell if isinstance(cell, str | Path) else f"an {type(cell).__name__.lower()} of pixels"
+            raise BrokenData(
+                f"{named}: the image cannot be read: {why}.", hint="Save it again, or take it out."
+            ) from why
+        found = framed(picture, size, self.proportion, self._window(picture, random))
+        return found if random is None else self._drawn(found, random)
+
+    def _window(self, picture: Pillow.Image, random: Random | None) -> tuple[float, float, float, float] | None:
+        """What is left of an image that is cut: left, top, right and bottom, in its pixels."""
+        if random is None or not self.crop:
+            return None
+        share = 1 - self.crop * random.random()  # of height and width alike: nothing is stretched
+        width, height = share * picture.width, share * picture.height
+        left, top = random.random() * (picture.width - width), random.random() * (picture.height - height)
+        return left, top, left + width, top + height
+
+    def _drawn(self, pixels: UInt8[Tensor, "C h w"], random: Random) -> UInt8[Tensor, "C h w"]:
         if self.flip and random.random() < 0.5:
             pixels = pixels.flip(-1)
         if self.shift:
             down, right = (random.randint(-self.shift, self.shift) for _ in range(2))
             pixels = _shifted(pixels, down, right)
+        if self.colour:
+            light, contrast, saturation = (max(0.0, 1 + self.colour * random.uniform(-1, 1)) for _ in range(3))
+            pixels = _coloured(pixels, light, contrast, saturation)
         return pixels
 
     def positions(self, item: Any) -> int:
-        """Its pixels."""
-        return int(item.shape[1] * item.shape[2])
+        """Its pixels, whether they are there or their features."""
+        cells = int(item.shape[1] * item.shape[2])
+        if not item.is_floating_point() or self.features is None:
+            return cells
+        rows, columns = self.features.cells
+        return round(cells * self.size[0] * self.size[1] / (rows * columns))
+
+    def frame(self, item: Any) -> tuple[int, ...]:
+        """Its height and width, where they differ: images of like frames are batched together."""
+        return tuple(item.shape[1:]) if self.proportion else ()
 
     def predictions(self, item: Any) -> int:
         """One image."""
         return 1
 
     def fits(self, item: Any) -> bool:
-        """All are of one size."""
+        """All are made to."""
         return True
 
     def collate(self, items: Sequence[Any]) -> Grid:
-        """Numbers between 0 and 1; every pixel is real."""
-        data = torch.stack(list(items)).float() / 255
-        return Grid(data, torch.ones(len(data), *data.shape[2:], dtype=torch.bool))
+        """Numbers between 0 and 1, or features; what is real lies in the upper left corner."""
+        height, width = (max(item.shape[axis] for item in items) for axis in (1, 2))
+        data = torch.zeros(len(items), items[0].shape[0], height, width)
+        mask: Bool[Tensor, "B h w"] = torch.zeros(len(items), height, width, dtype=torch.bool)
+        for row, item in enumerate(items):
+            data[row, :, : item.shape[1], : item.shape[2]] = item
+            mask[row, : item.shape[1], : item.shape[2]] = True
+        return Features(data, mask) if items[0].is_floating_point() else Grid(data / 255, mask)
 
     def files(self) -> dict[str, str]:
         """None: the recipe says all."""
@@ -113,34 +179,31 @@ class Image:
         return cls(role, **settings)
 
 
-def _opened(cell: Any) -> Pillow.Image:
-    """An image from a path or an array; what cannot be decoded is told by its name."""
-    if isinstance(cell, np.ndarray):
-        return Pillow.fromarray(cell)
-    try:
-        with Pillow.open(cell) as image:
-            if image.width * image.height > MOST:
-                raise BrokenData(
-                    f"{cell}: an image of {image.width} x {image.height} pixels; at most {MOST:,} are read.",
-                    hint="Make it smaller, or take it out.",
-                )
-            image.load()
-            return image.copy()
-    except FileNotFoundError as error:
-        raise BrokenData(f"{cell}: expected an image; there is no such file.") from error
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:
-        raise BrokenData(
-            f"{cell}: the image cannot be decoded: {error}.", hint="Save it again, or take it out."
-        ) from error
-
-
 def _shifted(pixels: Tensor, down: int, right: int) -> Tensor:
     """Moved by so many pixels; what is left free is black."""
-    found = torch.zeros_like(pixels)
     height, width = pixels.shape[1:]
+    down, right = max(-height, min(height, down)), max(-width, min(width, right))
+    found = torch.zeros_like(pixels)
     rows, columns = height - abs(down), width - abs(right)
     top, left = max(0, down), max(0, right)
     found[:, top : top + rows, left : left + columns] = pixels[
         :, max(0, -down) : max(0, -down) + rows, max(0, -right) : max(0, -right) + columns
     ]
     return found
+
+
+def _coloured(
+    pixels: UInt8[Tensor, "C h w"], light: float, contrast: float, saturation: float
+) -> UInt8[Tensor, "C h w"]:
+    """Every number times `light`; its distance from the mean grey, and then from its own grey, so many fold."""
+    lit = pixels.float() * light
+    middle = _grey(lit).mean()
+    found = middle + (lit - middle) * contrast
+    own = _grey(found)
+    return (own + (found - own) * saturation).round().clamp(0, 255).to(torch.uint8)
+
+
+def _grey(pixels: Float[Tensor, "C h w"]) -> Float[Tensor, "1 h w"]:
+    """How light each pixel is."""
+    shares = pixels.new_tensor(GREY if len(pixels) == len(GREY) else (1.0,))
+    return (pixels * shares[:, None, None]).sum(0, keepdim=True)

@@ -1,6 +1,7 @@
 // A page by itself: finds the places for switches and figures, draws what each carries, and keeps the address up to
 // date. A page of `regard show` has one group of figures; a report has a group for each sentence.
 
+import { drawCaptioned } from "./captioned.js";
 import { drawCompare } from "./compare.js";
 import { DEFAULTS, drawControls } from "./controls.js";
 import { readFigure, readSettings, writeHash } from "./hash.js";
@@ -9,7 +10,8 @@ import { createStore } from "./store.js";
 /**
  * Draw into every element that asks for it: `data-regard="switches"` gets the switches, which all figures of the page
  * share; `data-regard="figures"` the figures of the page document in its script element, side by side, with headings
- * from `data-level` down. Figures of one group point together; groups do not know one another.
+ * from `data-level` down; `data-regard="captioned"` one captioned image, in place of the still picture in it. Figures of
+ * one group point together; groups do not know one another.
  * @param {Document} root
  */
 export function drawPage(root) {
@@ -23,6 +25,7 @@ export function drawPage(root) {
     place.replaceChildren();
     drawControls(place, settings);
   }
+  places("captioned").forEach(drawCaptioned);
   const figures = places("figures").flatMap((place) => drawGroup(place, settings));
   restore(figures);
   keepAddress(settings, figures, usual);

@@ -1,0 +1,23 @@
+"""Models whose images go through a frozen network: its weights, and the cache of what it makes of images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from regard.data.features import FeatureCache
+from regard.data.sides.image import Image
+from regard.encode.frozen import FrozenEncoder
+from regard.model import Model
+from regard.task import Side
+
+
+def fetch_frozen(model: Model) -> None:
+    """Give a frozen network of a new model the weights that it was trained to."""
+    if isinstance(model.encode, FrozenEncoder):
+        model.encode.fetch()
+
+
+def keep_features(model: Model, source: Side, say: Callable[[str], None] = lambda line: None) -> None:
+    """Let the side give features in the place of pixels, computed once, where the model has a frozen network."""
+    if isinstance(model.encode, FrozenEncoder) and isinstance(source, Image):
+        source.features = FeatureCache(model.encode, source, say=say)
