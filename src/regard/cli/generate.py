@@ -21,6 +21,13 @@ Prompts = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="A file of prompts, a line each (- is standard input): a line out for each."),
 ]
+Beam = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="Search for the likeliest text with so many at a time; nothing is drawn."),
+]
+LengthPenalty = Annotated[
+    float, typer.Option(min=0, help="Of a beam: log-likelihoods are divided by so many pieces ^ this; 0: not at all.")
+]
 Temperature = Annotated[float, typer.Option(min=0, help="Below 1 what is likely becomes likelier; 0 is --greedy.")]
 TopK = Annotated[int, typer.Option(min=0, metavar="K", help="Draw from the K likeliest pieces alone; 0: from all.")]
 TopP = Annotated[float, typer.Option(help="Draw from the likeliest pieces that together hold this share.")]
@@ -37,6 +44,8 @@ def generate(
     max_length: Annotated[int, typer.Option(min=1, help="Pieces that are written at most.")] = 100,
     min_length: Annotated[int, typer.Option(min=0, help="Pieces that are written at least.")] = 0,
     greedy: Annotated[bool, typer.Option("--greedy", help="The likeliest piece each time; nothing is drawn.")] = False,
+    beam: Beam = 1,
+    length_penalty: LengthPenalty = 1.0,
     temperature: Temperature = 1.0,
     top_k: TopK = 0,
     top_p: TopP = 1.0,
@@ -47,7 +56,7 @@ def generate(
     draws: Annotated[int, typer.Option(min=1, metavar="N", help="Texts for each prompt.")] = 1,
     form: Form = "text",
 ) -> None:
-    """Write a text that goes on from a prompt; it is printed as it is written.
+    """Write a text that goes on from a prompt; it is printed as it is written (of a beam, when it is found).
 
     With --prompts it is a filter: a line in, a line out (with --draws, that many). --format jsonl has the prompt, the
     text, its likelihood, and what each piece looked at in every layer.
@@ -62,7 +71,9 @@ def generate(
     options = GenerateOptions(
         max_length=max_length,
         min_length=min_length,
-        greedy=greedy or temperature == 0,
+        greedy=greedy or (temperature == 0 and beam == 1),
+        beam=beam,
+        length_penalty=length_penalty,
         temperature=temperature,
         top_k=top_k,
         top_p=top_p,
@@ -114,7 +125,8 @@ def _stream(model: Any, prompt: str, options: Any) -> None:
 def _pieces(model: Any, prompt: str, options: Any) -> Iterator[str]:
     from regard.chunks import one_line
 
-    for text in chain([prompt], model.stream(prompt, options)):
+    written = model.stream(prompt, options) if options.beam == 1 else [model.generate(prompt, options).continuation]
+    for text in chain([prompt], written):
         yield "\n".join(map(one_line, text.split("\n")))
 
 
