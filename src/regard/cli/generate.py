@@ -85,12 +85,16 @@ def generate(
     )
     found = opened(model, "generate")
     if prompts is None and form == "text" and draws == 1:
-        _stream(found, prompt, options)
-        return
+        return _stream(found, prompt, options)
     for group in read_lines(prompts) if prompts is not None else [[prompt]]:
-        for answers in found.generate(group, options):
-            for answer in answers if isinstance(answers, list) else [answers]:
-                _print(_text_json(answer) if form == "jsonl" else answer.text)
+        _write(found.generate(group, options), form)
+
+
+def _write(found: list[Any], form: str) -> None:
+    """A line for each text, of which each prompt may have many."""
+    for answers in found:
+        for answer in answers if isinstance(answers, list) else [answers]:
+            _print(_text_json(answer) if form == "jsonl" else answer.text)
 
 
 def score(
