@@ -12,11 +12,16 @@ from safetensors.torch import load_file, save_file
 
 import regard
 from imports import BASE, LINES, SEEN, made, theirs_tokenizer
+from regard.data.corpus import Corpus
 from regard.data.padding import pad
 from regard.data.tokenizer import END, START
 from regard.errors import DownloadError, MissingData, ModelError, RegardError, UsageError
 from regard.hooks import Looked, hook
 from regard.importing import import_model
+from regard.model import load
+from regard.recipe import resolve
+from regard.tasks.job import silent
+from regard.tasks.setup import set_up
 
 transformers = pytest.importorskip("transformers", reason="parity is measured where transformers is installed")
 pytestmark = pytest.mark.filterwarnings("default")
@@ -327,6 +332,23 @@ def test_sentence_transformers_say_how_states_become_a_vector(name, pool, nested
         states = theirs(**cut).last_hidden_state[0]
     wanted = {"first": states[0], "max": states.amax(0), "mean": states.mean(0)}[pool]
     assert np.allclose(ours.encode(LINES[0]), wanted / wanted.norm(), atol=1e-4)
+
+
+def test_a_classifier_starts_from_an_encoder_that_was_imported(tmp_path):
+    """With a recipe that extends the one of the model folder: its weights, its pieces, and a head that is new."""
+    made(tmp_path / "theirs", "BertModel", **BASE)
+    import_model(tmp_path / "theirs", tmp_path / "ours")
+    recipe = tmp_path / "classify.toml"
+    recipe.write_text(
+        f'extends = "{tmp_path}/ours/recipe.toml"\n[task]\nverb = "classify"\nfrom = "{tmp_path}/ours"\n'
+        'target = "label"\ngoal = "classify"\n[predict]\npart = "label"\npool = "mean"\n'
+    )
+    ready = set_up(resolve(recipe), Corpus.open("reviews", size=60, reads="text", wants="label"), None, 3, silent)
+    theirs, ours = load(tmp_path / "ours").state_dict(), ready.model.state_dict()
+    assert all(torch.equal(ours[name], weight) for name, weight in theirs.items()) and "predict.score.weight" in ours
+    assert ready.parts.source.tokenizer.encode_ids(SEEN) == regard.load(tmp_path / "ours").source.tokenizer.encode_ids(
+        SEEN
+    )
 
 
 def test_other_sentence_transformers_are_refused(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -58,8 +58,7 @@ def generate(
 ) -> None:
     """Write a text that goes on from a prompt; it is printed as it is written (of a beam, when it is found).
 
-    With --prompts it is a filter: a line in, a line out (with --draws, that many). --format jsonl has the prompt, the
-    text, its likelihood, and what each piece looked at in every layer.
+    With --prompts: a line in, a line out (or --draws). --format jsonl has all, what each piece looked at included.
 
     Example: regard generate runs/book "It was a dark and" --top-p 0.9 --seed 1
     """
@@ -85,14 +84,14 @@ def generate(
     )
     found = opened(model, "generate")
     if prompts is None and form == "text" and draws == 1:
-        return _stream(found, prompt, options)
-    for group in read_lines(prompts) if prompts is not None else [[prompt]]:
-        _write(found.generate(group, options), form)
+        _stream(found, prompt, options)
+    else:
+        _write(found, [[prompt]] if prompts is None else read_lines(prompts), options, form)
 
 
-def _write(found: list[Any], form: str) -> None:
+def _write(model: Any, groups: Iterable[list[str]], options: Any, form: str) -> None:
     """A line for each text, of which each prompt may have many."""
-    for answers in found:
+    for answers in (answers for group in groups for answers in model.generate(group, options)):
         for answer in answers if isinstance(answers, list) else [answers]:
             _print(_text_json(answer) if form == "jsonl" else answer.text)
 
