@@ -12,10 +12,16 @@ from safetensors.torch import load_file, save_file
 
 import regard
 from imports import BASE, LINES, SEEN, made, theirs_tokenizer
+from regard.data.corpus import Corpus
+from regard.data.padding import pad
 from regard.data.tokenizer import END, START
 from regard.errors import DownloadError, MissingData, ModelError, RegardError, UsageError
 from regard.hooks import Looked, hook
 from regard.importing import import_model
+from regard.model import load
+from regard.recipe import resolve
+from regard.tasks.job import silent
+from regard.tasks.setup import set_up
 
 transformers = pytest.importorskip("transformers", reason="parity is measured where transformers is installed")
 pytestmark = pytest.mark.filterwarnings("default")
@@ -173,8 +179,6 @@ def test_gpt2_computes_and_writes_what_transformers_does(shape, tmp_path):
         layer.register_forward_hook(lambda *call: states.append(call[2][0]))
     with torch.no_grad(), hook(Looked, lambda event: seen.append(event.weights)):
         wanted = theirs(given, output_attentions=True, output_hidden_states=True)
-        from regard.data.padding import pad
-
         taught = ours.model.predict.teach(pad([ids]), ours.model.nothing_read(1))
     real = [place for place, old in enumerate(order) if old >= 0]
     assert torch.allclose(taught.logits[..., real], wanted.logits[..., [order[each] for each in real]], atol=1e-4)
@@ -189,6 +193,71 @@ def test_gpt2_computes_and_writes_what_transformers_does(shape, tmp_path):
         told = theirs.generate(start, attention_mask=all_seen, max_new_tokens=12, do_sample=False, pad_token_id=0)
         found = ours.generate(prompt, greedy=True, max_length=12)
         assert found.continuation == tokenizer.decode(told[0, start.shape[1] :], skip_special_tokens=True)
+
+
+# "never" searches until nothing better can come, as we do; by default transformers guesses from the length so far.
+BEAMS = [
+    {"num_beams": 3, "early_stopping": "never"},
+    {"num_beams": 4, "length_penalty": 0.0},
+    {"num_beams": 5, "length_penalty": 2.0, "early_stopping": "never"},
+    {"num_beams": 2, "length_penalty": 0.5, "early_stopping": "never", "min_new_tokens": 4},
+]
+
+
+@pytest.mark.parametrize("ends", [0.0, 2.0, 5.0])
+def test_beams_of_gpt2_write_what_those_of_transformers_do(ends, tmp_path):
+    """Token for token, also where texts end early: the vector of the end is made longer, so that it is likelier."""
+    theirs = made(tmp_path / "theirs", "GPT2LMHeadModel", n_embd=24, n_layer=2, n_head=4)
+    theirs.transformer.wte.weight.data[0] += (
+        ends * theirs.transformer.ln_f.bias.data / theirs.transformer.ln_f.bias.norm()
+    )
+    theirs.save_pretrained(tmp_path / "theirs")
+    import_model(tmp_path / "theirs", tmp_path / "ours")
+    ours, tokenizer = regard.load(tmp_path / "ours"), theirs_tokenizer(tmp_path / "theirs")
+    early = 0
+    for asked, prompt in [(asked, prompt) for asked in BEAMS for prompt in ("The quick", "日本", "")]:
+        start = torch.tensor([[0, *tokenizer(prompt)["input_ids"]]])
+        given = {"attention_mask": torch.ones_like(start), "max_new_tokens": 9, "do_sample": False}
+        told = theirs.generate(start, **given, pad_token_id=0, eos_token_id=0, **asked)[0, start.shape[1] :]
+        found = ours.generate(
+            prompt,
+            beam=asked["num_beams"],
+            length_penalty=asked.get("length_penalty", 1.0),
+            min_length=asked.get("min_new_tokens", 0),
+            max_length=9,
+        )
+        assert found.continuation == tokenizer.decode(told, skip_special_tokens=True), (asked, prompt)
+        early += found.ended
+    assert early or not ends
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_padded_prompts_of_gpt2_are_seen_as_transformers_sees_them(side, tmp_path):
+    theirs = made(tmp_path / "theirs", "GPT2LMHeadModel", n_embd=24, n_layer=3, n_head=2, n_inner=20)
+    import_model(tmp_path / "theirs", tmp_path / "ours")
+    ours, tokenizer = regard.load(tmp_path / "ours"), theirs_tokenizer(tmp_path / "theirs")
+    lines = [[END, *ours.target.tokenizer.encode(line).ids][:30] for line in SEEN]
+    batch = pad(lines)
+    backend = ours.target.tokenizer.backend
+    order = [tokenizer.get_vocab().get(backend.id_to_token(place), -1) for place in range(backend.get_vocab_size())]
+    order[END] = 0
+    width = batch.data.shape[1]
+    real = batch.mask if side == "right" else batch.mask.flip(1)
+    rows = [[order[each] for each in line] for line in lines]
+    filled = [row + [0] * (width - len(row)) if side == "right" else [0] * (width - len(row)) + row for row in rows]
+    places = (real.long().cumsum(1) - 1).clamp(min=0)
+    seen = []
+    with torch.no_grad(), hook(Looked, lambda event: seen.append(event.weights)):
+        given = {"attention_mask": real.long(), "position_ids": places}
+        wanted = theirs(torch.tensor(filled), **given, output_attentions=True)
+        taught = ours.model.predict.teach(batch, ours.model.nothing_read(len(lines)))
+    kept = [place for place, old in enumerate(order) if old >= 0]
+    logits = wanted.logits[real][:, [order[each] for each in kept]]
+    assert torch.allclose(taught.logits[batch.mask][:, kept], logits, atol=1e-4)
+    for one, other in zip(seen, wanted.attentions, strict=True):
+        both = [mask[:, None, :, None] & mask[:, None, None, :] for mask in (batch.mask, real)]
+        found, right = (each[rows.expand_as(each)] for each, rows in zip((one, other), both, strict=True))
+        assert torch.allclose(found, right, atol=1e-4)
 
 
 @pytest.mark.parametrize("architecture", ["Bert", "Roberta", "Albert"])
@@ -263,6 +332,23 @@ def test_sentence_transformers_say_how_states_become_a_vector(name, pool, nested
         states = theirs(**cut).last_hidden_state[0]
     wanted = {"first": states[0], "max": states.amax(0), "mean": states.mean(0)}[pool]
     assert np.allclose(ours.encode(LINES[0]), wanted / wanted.norm(), atol=1e-4)
+
+
+def test_a_classifier_starts_from_an_encoder_that_was_imported(tmp_path):
+    """With a recipe that extends the one of the model folder: its weights, its pieces, and a head that is new."""
+    made(tmp_path / "theirs", "BertModel", **BASE)
+    import_model(tmp_path / "theirs", tmp_path / "ours")
+    recipe = tmp_path / "classify.toml"
+    recipe.write_text(
+        f'extends = "{tmp_path}/ours/recipe.toml"\n[task]\nverb = "classify"\nfrom = "{tmp_path}/ours"\n'
+        'target = "label"\ngoal = "classify"\n[predict]\npart = "label"\npool = "mean"\n'
+    )
+    ready = set_up(resolve(recipe), Corpus.open("reviews", size=60, reads="text", wants="label"), None, 3, silent)
+    theirs, ours = load(tmp_path / "ours").state_dict(), ready.model.state_dict()
+    assert all(torch.equal(ours[name], weight) for name, weight in theirs.items()) and "predict.score.weight" in ours
+    assert ready.parts.source.tokenizer.encode_ids(SEEN) == regard.load(tmp_path / "ours").source.tokenizer.encode_ids(
+        SEEN
+    )
 
 
 def test_other_sentence_transformers_are_refused(tmp_path):

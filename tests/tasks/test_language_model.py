@@ -109,6 +109,64 @@ def test_lengths_count_what_is_written_after_the_prompt(model):
     assert all(3 <= len(each.pieces) <= 7 for each in texts)
 
 
+def stepwise(model, monkeypatch):
+    """The same model, whose prompts are read a step at a time."""
+    monkeypatch.setattr(model.model.predict, "read_on", lambda tokens, state: None, raising=False)
+    return model
+
+
+PROMPTS = ["the key near the doors behind the house", "the key", "", "the", "the doors near the key are"]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"greedy": True}, {"seed": 3}, {"seed": 3, "draws": 2}, {"beam": 3}, {"greedy": True, "no_repeat": 2}]
+)
+@pytest.mark.parametrize("prompts", [PROMPTS, PROMPTS[:1], PROMPTS[:2]])
+def test_prompts_read_at_once_are_prompts_read_step_by_step(gpt, prompts, asked, monkeypatch):
+    """Of many lengths, as far as the shortest goes."""
+    found = gpt.generate(prompts, max_length=9, **asked)
+    wanted = stepwise(gpt, monkeypatch).generate(prompts, max_length=9, **asked)
+    for one, other in zip(_flat(found), _flat(wanted), strict=True):
+        assert (one.text, one.pieces, one.ended) == (other.text, other.pieces, other.ended)
+        assert one.likelihood == pytest.approx(other.likelihood, abs=1e-4)
+
+
+def _flat(found):
+    return [text for each in found for text in (each if isinstance(each, list) else [each])]
+
+
+def test_a_state_after_many_positions_is_that_after_as_many_steps(gpt):
+    model, ids = gpt.model, torch.tensor([[2, 7, 5, 9, 4], [2, 4, 4, 8, 6]])
+    state = model.start(regard.types.nothing(2))
+    together = model.predict.read_on(ids, state)
+    for place in range(5):
+        state = model.step(ids[:, place], state).state
+    assert together.step == state.step == 5
+    for one, other in zip(together.past, state.past, strict=True):
+        assert one.keys.shape == other.keys.shape and torch.allclose(one.keys, other.keys, atol=1e-5)
+        assert torch.allclose(one.values, other.values, atol=1e-5) and one.mask.all()
+    token = torch.tensor([5, 7])
+    assert torch.allclose(model.step(token, together).logits, model.step(token, state).logits, atol=1e-4)
+    assert model.predict.read_on(ids, state) is None, "after others it goes step by step"
+
+
+def test_the_likelihood_is_that_of_what_was_written(gpt):
+    for asked in ({"greedy": True}, {"beam": 4}, {"seed": 5}):
+        found = gpt.generate("the key near", max_length=7, **asked)
+        ids = [2, *encode_running(gpt.target.tokenizer, found.text).ids, *([2] if found.ended else [])]
+        first = 1 + len(encode_running(gpt.target.tokenizer, "the key near").ids)
+        nll = piece_nll(gpt.model, [ids], gpt.window)[0][first - 1 :]
+        assert found.likelihood == pytest.approx(-sum(nll), abs=1e-3)
+
+
+def test_a_wider_beam_finds_what_is_likelier(gpt):
+    """Of texts that are not divided by their length; and of all of one piece, the likeliest."""
+    found = [gpt.generate("the key", beam=beam, length_penalty=0, max_length=5) for beam in (2, 40)]
+    greedy = gpt.generate("the key", greedy=True, max_length=5)
+    assert found[1].likelihood >= greedy.likelihood - 1e-6
+    assert gpt.generate("the key", beam=7, max_length=1).text == gpt.generate("the key", greedy=True, max_length=1).text
+
+
 def test_nothing_is_repeated_if_so_asked(model):
     found = model.generate("the", greedy=True, max_length=19, no_repeat=2, min_length=12)
     ids = encode_running(model.target.tokenizer, found.text).ids
@@ -169,9 +227,14 @@ def test_what_cannot_be_asked_is_told(model):
         ({"min_length": 5, "max_length": 3}, "at least 5 and at most 3"),
         ({"stop": ""}, "found an empty one"),
         ({"greedy": True, "draws": 2}, "one text is the likeliest"),
+        ({"beam": 3, "draws": 2}, "beam: one text is the likeliest"),
+        ({"beam": 3, "greedy": True}, "greedy is a beam of 1"),
+        ({"beam": 0}, "expected beam to be at least 1"),
     ):
         with pytest.raises(UsageError, match=f"(?s){told}"):
             model.generate("a", **asked)
+    with pytest.raises(UsageError, match="stream: a beam of 3"):
+        list(model.stream("a", beam=3))
     with pytest.raises(UsageError, match="stream: one text"):
         list(model.stream("a", draws=2))
     with pytest.raises(UsageError, match=r"prompts\[1\]: expected a text; found None"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +22,13 @@ Prompts = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="A file of prompts, a line each (- is standard input): a line out for each."),
 ]
+Beam = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="Search for the likeliest text with so many at a time; nothing is drawn."),
+]
+LengthPenalty = Annotated[
+    float, typer.Option(min=0, help="Of a beam: log-likelihoods are divided by so many pieces ^ this; 0: not at all.")
+]
 Temperature = Annotated[float, typer.Option(min=0, help="Below 1 what is likely becomes likelier; 0 is --greedy.")]
 TopK = Annotated[int, typer.Option(min=0, metavar="K", help="Draw from the K likeliest pieces alone; 0: from all.")]
 TopP = Annotated[float, typer.Option(help="Draw from the likeliest pieces that together hold this share.")]
@@ -38,6 +45,8 @@ def generate(
     max_length: Annotated[int, typer.Option(min=1, help="Pieces that are written at most.")] = 100,
     min_length: Annotated[int, typer.Option(min=0, help="Pieces that are written at least.")] = 0,
     greedy: Annotated[bool, typer.Option("--greedy", help="The likeliest piece each time; nothing is drawn.")] = False,
+    beam: Beam = 1,
+    length_penalty: LengthPenalty = 1.0,
     temperature: Temperature = 1.0,
     top_k: TopK = 0,
     top_p: TopP = 1.0,
@@ -48,10 +57,9 @@ def generate(
     draws: Annotated[int, typer.Option(min=1, metavar="N", help="Texts for each prompt.")] = 1,
     form: Form = "text",
 ) -> None:
-    """Write a text that goes on from a prompt; it is printed as it is written.
+    """Write a text that goes on from a prompt; it is printed as it is written (of a beam, when it is found).
 
-    With --prompts it is a filter: a line in, a line out (with --draws, that many). --format jsonl has the prompt, the
-    text, its likelihood, and what each piece looked at in every layer.
+    With --prompts: a line in, a line out (or --draws). --format jsonl has all, what each piece looked at included.
 
     Example: regard generate runs/book "It was a dark and" --top-p 0.9 --seed 1
     """
@@ -63,7 +71,9 @@ def generate(
     options = GenerateOptions(
         max_length=max_length,
         min_length=min_length,
-        greedy=greedy or temperature == 0,
+        greedy=greedy or (temperature == 0 and beam == 1),
+        beam=beam,
+        length_penalty=length_penalty,
         temperature=temperature,
         top_k=top_k,
         top_p=top_p,
@@ -76,11 +86,15 @@ def generate(
     found = opened(model, "generate")
     if prompts is None and form == "text" and draws == 1:
         _stream(found, prompt, options)
-        return
-    for group in read_lines(prompts) if prompts is not None else [[prompt]]:
-        for answers in found.generate(group, options):
-            for answer in answers if isinstance(answers, list) else [answers]:
-                _print(_text_json(answer) if form == "jsonl" else answer.text)
+    else:
+        _write(found, [[prompt]] if prompts is None else read_lines(prompts), options, form)
+
+
+def _write(model: Any, groups: Iterable[list[str]], options: Any, form: str) -> None:
+    """A line for each text, of which each prompt may have many."""
+    for answers in (answers for group in groups for answers in model.generate(group, options)):
+        for answer in answers if isinstance(answers, list) else [answers]:
+            _print(_text_json(answer) if form == "jsonl" else answer.text)
 
 
 def score(
@@ -124,7 +138,8 @@ def _stream(model: Any, prompt: str, options: Any) -> None:
 def _pieces(model: Any, prompt: str, options: Any) -> Iterator[str]:
     from regard.chunks import one_line
 
-    for text in chain([prompt], model.stream(prompt, options)):
+    written = model.stream(prompt, options) if options.beam == 1 else [model.generate(prompt, options).continuation]
+    for text in chain([prompt], written):
         yield "\n".join(map(one_line, text.split("\n")))
 
 

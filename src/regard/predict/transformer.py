@@ -9,6 +9,7 @@ kept apart from the future here, by a mask, whatever scope the self-attention ha
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -178,6 +179,17 @@ class TransformerDecoder(nn.Module):
         allowed = token.new_ones((token.shape[0], 1, 1), dtype=torch.bool)
         rows, past, looked = self._through(rows, state, allowed, None)
         return stepped(self.readout, rows[:, 0], TransformerState(state.step + 1, state.memory, past), looked)
+
+    def read_on(self, tokens: Int[Tensor, "B T"], state: State) -> State | None:
+        """The state after many positions, read at once: as after a step for each. None of a state that cannot."""
+        if not isinstance(state, TransformerState) or state.past or isinstance(state.step, Tensor):
+            return None
+        count = tokens.shape[1]
+        real = torch.ones_like(tokens, dtype=torch.bool)
+        allowed = real.unsqueeze(1) & masks.causal(count, count, 0, tokens.device)
+        _, past, _ = self._through(self.embed.vectors(tokens, state.step), state, allowed, real)
+        seen = tuple(replace(layer, mask=layer.mask[..., -1:, :]) for layer in past)  # by the one that comes next
+        return TransformerState(state.step + count, state.memory, seen)
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All positions at once; each sees the ones before it."""

@@ -1,7 +1,8 @@
 """What may be written next: limits of length, forced first pieces, no repeats.
 
 Rules act on the log-probabilities of the next piece, in place: what is not allowed gets -inf, what is allowed
-keeps its value, so that likelihoods stay the model's own. A rule looks only at a row and its own sentence.
+keeps its value, so that likelihoods stay the model's own. Of a text that is continued, what is forced counts nothing:
+neither what it begins with, nor the end where it is cut. A rule looks only at a row and its own sentence.
 
 Letters: N hypotheses, V vocabulary, B sentences, t pieces written so far, P longest forced prefix.
 """
@@ -56,11 +57,13 @@ class Constraints:
         self.prefix = _framed(options, len(lengths)).to(lengths.device)
         self.limits = lengths.new_tensor(options.limits(lengths.tolist()))
         self.least = lengths.new_tensor(options.least(len(lengths)))
+        self.begun = lengths.new_tensor(options.forced(len(lengths)))
 
     def reorder(self, index: Int[Tensor, " N"]) -> Constraints:
         """The same rules for sentence `index[i]` at place i."""
         other = copy(self)
         other.prefix, other.limits, other.least = self.prefix[index], self.limits[index], self.least[index]
+        other.begun = self.begun[index]
         return other
 
     def concatenate(self, other: Constraints) -> Constraints:
@@ -68,7 +71,7 @@ class Constraints:
         more, width = copy(self), max(self.prefix.shape[1], other.prefix.shape[1])
         tables = [F.pad(each.prefix, (0, width - each.prefix.shape[1]), value=FREE) for each in (self, other)]
         more.prefix, more.limits = torch.cat(tables), torch.cat((self.limits, other.limits))
-        more.least = torch.cat((self.least, other.least))
+        more.least, more.begun = torch.cat((self.least, other.least)), torch.cat((self.begun, other.begun))
         return more
 
     def renamed(self, *, end: int, avoid: Int[Tensor, " A"], prefix: Int[Tensor, "B P"]) -> Constraints:
@@ -83,6 +86,8 @@ class Constraints:
         only = forced.masked_fill(forced == FREE, self.end)  # a row that may write nothing else may end
         chance = chances.gather(1, only.unsqueeze(1)).squeeze(1).clamp(min=LEAST)
         narrow = forced != FREE
+        if self.options.continues:  # what is given is not the model's, nor is the end of what is cut
+            chance = chance.masked_fill(narrow, 0.0)
         if self._forbid(chances, rows, step):
             narrow = narrow | (chances.amax(-1) == NEVER)
         if narrow.any():

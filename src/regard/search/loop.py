@@ -107,6 +107,7 @@ class Running:
         self.token = self.rows.piece
         self.backpointers.enter(self.rows.owner)
         strategy.begin(self.rules.limits)
+        self._read_prefixes()
         self.continuous = bool(len(queue)) and self._is_continuous()
 
     def outputs(self) -> list[list[Hypothesis]]:
@@ -176,6 +177,26 @@ class Running:
         state = _follow(self.model.predict.start(memory), copies, len(memory.mask))
         return Entered(words.placed(rules).reorder(copies), words.reorder(copies), state, memory.mask[copies])
 
+    def _read_prefixes(self) -> None:
+        """Read at once what all texts that are continued begin with, where the decoder can and nobody watches.
+
+        As far as the shortest of them goes: the rest of the others is read step by step, as all is otherwise.
+        """
+        count = int(self.rules.begun.min()) if len(self.rules.begun) else 0
+        read = getattr(self.model.predict, "read_on", None)
+        watched = self.backpointers.record or self.options.beta or self.options.shortlist or hooked(Looked)
+        if count < 2 or read is None or watched or not self.options.continues:
+            return
+        pieces = self.rules.prefix[:, :count]
+        state = read(torch.cat((self.token.unsqueeze(1), pieces[:, :-1]), 1), self.state)
+        if state is None:
+            return
+        self.state, self.token = state, pieces[:, -1]
+        written = pieces if self.rows.written is not None else None
+        self.rows = replace(self.rows, piece=self.token, written=written)
+        for step in range(count):
+            self.backpointers.go_on(self.rows.owner, pieces[:, step])
+
     def _first_rows(self, inside: int) -> Rows:
         rows = first_rows(
             len(self.real) - inside, self.start, remember=self.options.no_repeat > 0, device=self.real.device
@@ -191,6 +212,8 @@ class Running:
         """Score the outputs that have just ended, and keep them."""
         steps = torch.full_like(row, self.backpointers.step)
         length = 1 + self.backpointers.steps(ended.owner) + torch.zeros_like(row)
+        if self.options.continues:
+            length = (length - self.rules.begun[ended.owner]).clamp(max=self.options.max_length)
         score = ranks(ended.likelihood, length, self.options, ended.covered, self.real[ended.owner])
         finished = Finished(ended.owner, steps, row, ended.likelihood, score)
         self.backpointers.finished.append(finished)

@@ -62,8 +62,10 @@ class Options:
     stretch: an output has at most `stretch` times as many pieces as its source and 10 more; inf is no limit.
     no_repeat: an output writes no sequence of so many pieces twice; 0 lets it repeat.
     prefix: the first pieces of each sentence's output, one entry a sentence; they bow to none of these rules.
-    continues: whether `min_length` and `max_length` count the pieces after the prefix alone, and nothing else limits
-        an output: how a text is continued, where there is no source.
+    continues: whether a text is continued, where there is no source: `min_length` and `max_length` count the pieces
+        after the prefix alone, and nothing else limits an output; likelihoods are of what was written after the prefix,
+        with its end unless it was cut; they are divided by so many pieces ^ alpha; and in a beam one that ends makes
+        room for another, as in `transformers`.
     avoid: pieces that are never written.
     shortlist: what each source may lead to; nothing else is scored, and chances are shares among the candidates.
         What is forced or to be avoided is scored as well. None scores all pieces.

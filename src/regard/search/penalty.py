@@ -3,7 +3,8 @@
     lp(Y)    = ((5 + |Y|) / 6) ^ alpha
     cp(X; Y) = beta * sum over source positions i of log(min(sum over target steps j of p_ij, 1))
 
-|Y| counts the end, which has to be written too, so that the empty output has lp = 1.
+|Y| counts the end, which has to be written too, so that the empty output has lp = 1. Of a text that is continued
+lp(Y) = |Y| ^ alpha, and |Y| counts what was written after its beginning; alpha = 1 is the mean over pieces.
 
 Letters: N hypotheses, S source positions.
 """
@@ -24,6 +25,11 @@ UNSEEN = 1e-6  # the least that a position counts as looked at: hard attention l
 def length_penalty(length: Int[Tensor, " N"], alpha: Number) -> Float[Tensor, " N"]:
     """lp: what a log-likelihood is divided by; `length` counts the end."""
     return ((5 + length.double()) / 6) ** alpha
+
+
+def continued_penalty(length: Int[Tensor, " N"], alpha: Number) -> Float[Tensor, " N"]:
+    """lp of a text that is continued; `length` counts the end, unless it was cut."""
+    return length.double() ** alpha
 
 
 def coverage_penalty(covered: Float[Tensor, "N S"], real: Bool[Tensor, "N S"], beta: Number) -> Float[Tensor, " N"]:
@@ -55,5 +61,6 @@ def ranks(
     real: Bool[Tensor, "N S"],
 ) -> Float[Tensor, " N"]:
     """The scores that finished outputs are ranked by."""
-    scores = likelihood / length_penalty(length, options.exponent)
+    penalty = continued_penalty if options.continues else length_penalty
+    scores = likelihood / penalty(length, options.exponent)
     return scores if covered is None else scores + coverage_penalty(covered, real, options.beta)

@@ -28,6 +28,8 @@ class GenerateOptions:
 
     max_length: pieces that are written at most, and `min_length` at least.
     greedy: write the likeliest piece each time, and draw nothing.
+    beam: search for the likeliest text, with so many at a time, and draw nothing; 1 searches for none.
+    length_penalty: of a beam: texts are ranked by their log-likelihood / pieces ^ length_penalty, as in `transformers`.
     temperature: what log-probabilities are divided by before a piece is drawn; below 1 the likely become likelier.
     top_k: draw only from so many of the likeliest pieces; 0 is all.
     top_p: draw only from the likeliest pieces that together hold this share; 1 is all.
@@ -41,6 +43,8 @@ class GenerateOptions:
     max_length: int = 100
     min_length: int = 0
     greedy: bool = False
+    beam: int = 1
+    length_penalty: Number = 1.0
     temperature: Number = 1.0
     top_k: int = 0
     top_p: Number = 1.0
@@ -52,10 +56,18 @@ class GenerateOptions:
 
     def __post_init__(self) -> None:
         self.search([])  # refuses what cannot be
-        if self.greedy and self.draws > 1:
-            raise UsageError(f"greedy: one text is the likeliest; {self.draws} were asked for.", hint="Leave one out.")
+        if self.is_search and self.draws > 1:
+            named = "greedy" if self.greedy else "beam"
+            raise UsageError(f"{named}: one text is the likeliest; {self.draws} were asked for.", hint="Leave one out.")
+        if self.greedy and self.beam > 1:
+            raise UsageError(f"greedy is a beam of 1; found a beam of {self.beam}.", hint="Leave one out.")
         if not all(self.stop):
             raise UsageError("stop: expected texts; found an empty one, which is everywhere.")
+
+    @property
+    def is_search(self) -> bool:
+        """Is the likeliest text looked for, and nothing drawn?"""
+        return self.greedy or self.beam > 1
 
     @classmethod
     def of(cls, asked: dict[str, Any], usual: GenerateOptions | None = None) -> GenerateOptions:
@@ -74,15 +86,15 @@ class GenerateOptions:
         """The options of a search that continues these prompts."""
         sampling = Sampling(self.temperature, self.top_k, self.top_p, self.draws, self.seed, self.typical)
         return Options(
-            beam=1,
-            alpha=0,
+            beam=self.beam,
+            alpha=self.length_penalty,
             min_length=self.min_length,
             max_length=self.max_length,
             no_repeat=self.no_repeat,
             prefix=prompts,
             continues=True,
             avoid=SILENT,
-            sampling=None if self.greedy else sampling,
+            sampling=None if self.is_search else sampling,
         )
 
 
@@ -117,8 +129,8 @@ class Looks:
 class Generation(Looks):
     """A text that was written: after a prompt, or after nothing.
 
-    `likelihood` is the log-likelihood of all its pieces, the prompt's too, and the end; `ended` says whether the model
-    ended it by itself. `record` is all that was looked at while it was written; None of a model that does not attend.
+    `likelihood` is the log-likelihood of what was written after the prompt, and of its end if the model wrote one;
+    `ended` says so. `record` is all that was looked at while it was written; None of a model that does not attend.
     """
 
     prompt: str

@@ -21,7 +21,7 @@ from regard.evaluate.likelihood import Likelihood
 from regard.evaluate.metrics import GENERATED
 from regard.model import Model
 from regard.predict.words import Readout
-from regard.search import Hypothesis, greedy_search, sample
+from regard.search import Hypothesis, beam_search, greedy_search, sample
 from regard.search.greedy import Greedy
 from regard.search.loop import Running, in_use
 from regard.search.queue import Queue
@@ -87,8 +87,8 @@ class LanguageModel(TaskModel):
     def generate(self, prompts: Any = "", options: GenerateOptions | None = None, **asked: Any) -> Any:
         """Go on from a prompt, or from each of many, in order; with more `draws`, a list of texts for each.
 
-        What may be asked by name is what `GenerateOptions` explains: max_length, min_length, greedy, temperature,
-        top_k, top_p, typical, no_repeat, stop, seed, draws.
+        What may be asked by name is what `GenerateOptions` explains: max_length, min_length, greedy, beam,
+        length_penalty, temperature, top_k, top_p, typical, no_repeat, stop, seed, draws.
         """
         settled = GenerateOptions.of(asked, options)
         found = self._written(texts_of("prompts", prompts), settled)
@@ -101,6 +101,10 @@ class LanguageModel(TaskModel):
         settled = GenerateOptions.of(asked, options)
         if settled.draws > 1:
             raise UsageError(f"stream: one text is told as it is written; {settled.draws} draws were asked for.")
+        if settled.beam > 1:
+            raise UsageError(
+                f"stream: a beam of {settled.beam} knows its text only at its end.", hint="Write generate(...)."
+            )
         (given,) = texts_of("prompt", [prompt])
         ids = encode_running(self.target.tokenizer, given).ids
         search = self._within(settled, ids).search([ids])
@@ -128,7 +132,8 @@ class LanguageModel(TaskModel):
         found: dict[int, list[Generation]] = {}
         for options in dict.fromkeys(settled):
             rows = [row for row, each in enumerate(settled) if each == options]
-            count = max(1, ROWS // options.draws)
+            rows.sort(key=lambda row: len(pieces[row]))  # prompts of like length are read at once
+            count = max(1, ROWS // max(options.draws, options.beam))
             for some in (rows[first : first + count] for first in range(0, len(rows), count)):
                 outputs = self._searched(options, [pieces[row].ids for row in some])
                 for row, hypotheses in zip(some, outputs, strict=True):
@@ -150,6 +155,8 @@ class LanguageModel(TaskModel):
 
     def _searched(self, asked: GenerateOptions, prompts: Sequence[Sequence[int]]) -> list[list[Hypothesis]]:
         options, source = asked.search(prompts), nothing(len(prompts))
+        if options.beam > 1:
+            return beam_search(self.model, source, options, start=END, end=END)
         if options.sampling is None:
             return [[each] for each in greedy_search(self.model, source, options, start=END, end=END)]
         dice = _dice(asked.seed, prompts)
