@@ -126,7 +126,7 @@ class Generation(Looks):
     pieces: tuple[str, ...]
     likelihood: float
     ended: bool
-    look: Callable[[], Record] | None = field(default=None, repr=False)
+    look: Callable[[], Record] | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -154,7 +154,7 @@ class Scored(Looks):
     words: tuple[str, ...]
     word_likelihoods: tuple[float, ...]
     amounts: Likelihood
-    look: Callable[[], Record] | None = field(default=None, repr=False)
+    look: Callable[[], Record] | None = field(default=None, repr=False, compare=False)
 
     @property
     def perplexity(self) -> float:
