@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.align.alignment import END, START, Alignment
+from regard.align.alignment import END, START
 from regard.align.record import Aligner, Layer, Record, Tokenized, start_last
 from regard.errors import UsageError
 from regard.show.causal import closed, start_first

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any, ClassVar, overload
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.align.record import Tokenized
@@ -19,11 +17,11 @@ from regard.data.texts import texts_of
 from regard.data.tokenizer import END, MASK, PAD, START
 from regard.errors import UsageError
 from regard.evaluate.metrics import FILLED
-from regard.hooks import Looked, hook
 from regard.model import Model
 from regard.task import Side
 from regard.tasks.filling import Filling, Hole, Scored
 from regard.tasks.goals.fill import Fill
+from regard.tasks.seen import looks
 from regard.tasks.using import TaskModel, batched
 from regard.types import Padded
 
@@ -82,7 +80,7 @@ class Filler(TaskModel):
         found: dict[int, Filling] = {}
         for rows in batched([self.source.positions(item) for item in items], TOKENS):
             batch = self.source.collate([items[row] for row in rows])
-            with torch.inference_mode(), _looks(record) as looks:
+            with torch.inference_mode(), looks(record) as heard:
                 memory = self.model.read(batch)
                 holes = batch.data == self.mask
                 logits = self.model.predict.fill(memory, holes).logits.float()
@@ -92,7 +90,7 @@ class Filler(TaskModel):
             for place, row in enumerate(rows):
                 positions = holes[place].nonzero()[:, 0].tolist()
                 options = [(position, *next(each)) for position in positions]
-                weights = [layer[place] for layer in looks]
+                weights = [layer[place] for layer in heard]
                 found[row] = self._told(cells[row], _row(batch, place), options, weights)
         return [found[row] for row in range(len(cells))]
 
@@ -176,21 +174,6 @@ class Filler(TaskModel):
 
     def __repr__(self) -> str:
         return self._repr(f"{len(self.source.tokenizer):,} pieces")
-
-
-@contextmanager
-def _looks(record: bool) -> Iterator[list[Float[Tensor, "B H S S"]]]:
-    """What every attention looked at inside the block, in order: the layers, also where they share their weights."""
-    found: list[Tensor] = []
-
-    def hear(event: Looked) -> None:
-        found.append(event.weights if event.weights.dim() == 4 else event.weights.unsqueeze(1))
-
-    if not record:  # somebody who listens makes every attention take the slower, open way
-        yield found
-        return
-    with hook(Looked, hear):
-        yield found
 
 
 def _repeated(row: Padded, count: int) -> Padded:
