@@ -27,32 +27,34 @@ Right = Annotated[
     str | None,
     typer.Option(metavar="LABEL", help="Of a classifier, tagger or captioner: the right label, tags or caption."),
 ]
+Given = Annotated[
+    str | None, typer.Argument(help="A sentence, or the path of an image; - reads standard input, a line each.")
+]
+Out = Annotated[
+    Path | None, typer.Option(help="A file: .html .png .svg .pdf .json .csv .txt. Without it, the terminal.")
+]
+Drawn = Annotated[
+    Literal["matrix", "lines", "heads", "text"] | None,
+    typer.Option(help="What to draw: else the matrix, or the text of a language model; a page has every view."),
+]
+Kind = Annotated[
+    Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
+]
+Samples = Annotated[bool, typer.Option("--samples", help="Of a language model: how it goes on, at three temperatures.")]
 
 
 def show(
     model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
-    sentence: Annotated[
-        str | None,
-        typer.Argument(help="A sentence, or the path of an image; - reads standard input, a line each."),
-    ] = None,
+    sentence: Given = None,
     target: Annotated[str | None, typer.Option(help="A translation that is given, instead of the model's own.")] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="A file: .html .png .svg .pdf .json .csv .txt. Without it, the terminal.")
-    ] = None,
-    view: Annotated[
-        Literal["matrix", "lines", "heads", "text"] | None,
-        typer.Option(help="What to draw: else the matrix, or the text of a language model; a page has every view."),
-    ] = None,
-    kind: Annotated[
-        Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
-    ] = None,
+    out: Out = None,
+    view: Drawn = None,
+    kind: Kind = None,
     layer: Annotated[int | None, typer.Option(min=1, help="Which layer, from 1; else the one that aligns.")] = None,
     head: Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")] = None,
     pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
     compare: Annotated[Path | None, typer.Option(help="Another model, side by side.")] = None,
-    samples: Annotated[
-        bool, typer.Option("--samples", help="Of a language model: how it goes on, at three temperatures.")
-    ] = False,
+    samples: Samples = False,
     right: Right = None,
     data: Corpus = None,
     split: Annotated[str, typer.Option(help="With --data: which split.")] = "test",
@@ -85,10 +87,11 @@ def show(
         raise UsageError(f"{'--right' if right else '--data'} is for models that classify, tag or caption.")
     if reads == "nothing" and target is not None:
         raise UsageError("--target is for models that translate; this one was made to generate.", hint="Leave it out.")
+    drawn = (view or ("text" if reads == "nothing" else "matrix"), *looks)
     if samples:
-        show_samples(model, sentence or "", out, (view or "text", *looks), compare)
-        return
-    _translated(model, (sentence, target), out, (view or ("text" if reads == "nothing" else "matrix"), *looks), compare)
+        show_samples(model, sentence or "", out, drawn, compare)
+    else:
+        _translated(model, (sentence, target), out, drawn, compare)
 
 
 def _answered(
