@@ -110,22 +110,24 @@ def test_a_decoder_looks_back_at_the_start_and_links_are_of_both_sides(show):
     document["chosen"] = {"kind": "decoder-self", "layer": 1, "heads": [2]}
     tab = show(page(document), "#view=matrix&look0=decoder-self.1.2")
     names = tab.locator(".columns text").all_text_contents()
-    assert names[-1] == "<s>"
-    assert names[:-1] == document["target"]["words"][:-1]
+    assert names[0] == "<s>", "it came first"
+    assert names[1:] == document["target"]["words"][:-1]
     assert tab.locator(".links circle").count() == 0
-    assert "<s> is its start" in tab.locator("main").inner_text()
+    assert "<s> is the start of the sentence" in tab.locator("main").inner_text()
 
 
 def test_machine_reading_moves_through_a_text_that_looks_at_itself(show):
     document = many_heads()
     tab = show(page(document), "#view=text&look0=decoder-self.1.2")
-    weights = values(document, 7)[2]
+    weights = np.roll(values(document, 7)[2], 1, -1)[1:]  # each word at the step that reads it; the start first
     assert tab.locator(".side").all_text_contents() == ["target (reads itself)"]
-    assert tab.locator("button.word").count() == len(document["target"]["words"])
+    assert tab.locator("button.word").count() == len(document["target"]["words"]) - 1, "the end is not read"
     tab.get_by_role("button", name="Next word").click()
     assert tab.locator("button.word.now").text_content() == "t1"
     numbers = tab.locator(".slot small").all_text_contents()
-    assert numbers == [f"{weight:.2f}" if weight >= 0.005 else "·" for weight in weights[1]]
+    shown = [f"{weight:.2f}" if weight >= 0.005 else "·" for weight in weights[1]]
+    empty = [weight == 0 and column > 2 for column, weight in enumerate(weights[1])]
+    assert numbers == ["\u00a0" if hidden else told for told, hidden in zip(shown, empty, strict=True)]
     assert tab.locator(".place").inner_text() == f"word 2 of {len(weights)}"
     tab.get_by_role("button", name="Play").click()
     until(tab, ".word.now[data-row='2']", 1)
@@ -196,7 +198,7 @@ def test_menus_choose_kind_layer_and_heads(show):
     until(tab, ".look:text-is('Layer 1, mean of all heads (decoder-self)')", 1)
     tab.locator("select[name=heads]").select_option("3")
     until(tab, ".look:text-is('Layer 1, head 4 (decoder-self)')", 1)
-    np.testing.assert_allclose(shown_weights(tab), values(document, 6)[3], atol=1e-12)
+    np.testing.assert_allclose(shown_weights(tab), np.roll(values(document, 6)[3], 1, -1), atol=1e-12)
     assert tab.locator(".caption").inner_text().startswith("rows = target (who looks) · columns = target")
 
 

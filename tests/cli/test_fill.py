@@ -58,13 +58,24 @@ def test_json_has_everything(run):
     for hole in found["holes"]:
         assert len(hole["pieces"]) == 5 and len(hole["weights"]) == 7
         assert sum(hole["weights"]) == pytest.approx(1, abs=1e-4)
+    assert len(found["looked_at"]) == len(found["attention"][0][0]) == len(found["attention"][0][0][0])
 
 
 def test_show_draws_every_hole(run, tmp_path):
     told = asked("show", run, "[MASK] paid two [MASK] .")
     assert "Hole 1 of 2" in told and "Hole 2 of 2" in told
     asked("show", run, TEXT, "--right", "ripe", "--out", tmp_path / "page.html")
-    assert "ripe" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "ripe" in page and "Every layer and head" in page and '"row":5' in page
+    assert "layer 1, head 1" in asked("show", run, TEXT, "--layer", "1", "--head", "1")
+    assert "how sharply each head looks" in asked("show", run, TEXT, "--view", "heads")
+    for name, view in (("a.png", "text"), ("b.svg", "heads"), ("c.csv", "matrix")):
+        asked("show", run, TEXT, "--view", view, "--out", tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 100
+    with pytest.raises(UsageError, match=r"--layer: .* asked for 9"):
+        asked("show", run, TEXT, "--layer", "9")
+    with pytest.raises(UsageError, match=r"expected \[MASK\]"):
+        asked("show", run, "no hole .")
 
 
 def test_another_verb_is_told_which_is_right(run):

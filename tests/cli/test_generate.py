@@ -78,6 +78,10 @@ def test_lines_are_scored(folder, model, tmp_path):
     told = json.loads(run("score", folder, path, "--format", "jsonl").splitlines()[0])
     assert told["bits_per_byte"] == pytest.approx(found[0].bits_per_byte)
     assert sum(told["word_likelihoods"]) == pytest.approx(told["likelihood"])
+    assert len(told["attention"]) == 2 and len(told["attention"][0]) == 3
+    assert len(told["attention"][1][2]) == len(told["looked_at"]) == 6
+    bare = json.loads(run("score", folder, path, "--format", "jsonl", "--no-attention").splitlines()[0])
+    assert "attention" not in bare and bare["words"] == told["words"]
 
 
 def test_what_it_looked_at_is_shown(folder, tmp_path):
@@ -87,8 +91,25 @@ def test_what_it_looked_at_is_shown(folder, tmp_path):
     for name in ("page.html", "seen.png"):
         run("show", folder, "the key is lost .", "--out", tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1000
+    assert ">lost<" in told and "[[<s>]]" in told, "word by word"
+    assert "\nis " in run("show", folder, "the key is lost .", "--view", "matrix")
     with pytest.raises(UsageError, match="--target is for models that translate"):
         run("show", folder, "the key", "--target", "la clef")
+
+
+def test_samples_at_three_temperatures_are_the_same_each_time(folder, tmp_path):
+    told = run("show", folder, "the key", "--samples")
+    assert ">key<" in told and told == run("show", folder, "the key", "--samples")
+    assert all(f"temperature {each}\n  the key" in told for each in ("0.5", "1", "1.5"))
+    assert run("show", folder, "--samples").startswith("What is written after nothing")
+    for name in ("page.html", "said.txt"):
+        run("show", folder, "the key", "--samples", "--out", tmp_path / name)
+        assert "temperature 0.5" in (tmp_path / name).read_text(encoding="utf-8")
+    assert 'data-regard="figures"' in (tmp_path / "page.html").read_text(encoding="utf-8")
+    with pytest.raises(UsageError, match=r"ends in \.html, \.txt"):
+        run("show", folder, "the key", "--samples", "--out", tmp_path / "a.png")
+    with pytest.raises(UsageError, match="samples are of one"):
+        run("show", folder, "the key", "--samples", "--compare", folder)
 
 
 def test_it_is_evaluated_and_another_verb_is_told(folder, tmp_path):

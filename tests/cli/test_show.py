@@ -122,7 +122,7 @@ def outside(words, text="", **environment):
         (("a", "--head", "5"), "", "--head: one has 4 a layer, counted from 1; asked for 5"),
         (("-",), "\n\n", "expected a sentence; found none"),
         (("-", "--target", "x"), "a\nb\n", "--target goes with one sentence; found 2"),
-        (("a", "--view", "text", "--out", "a.png"), "", "not for figures"),
+        (("a", "--samples"), "", "--samples is for language models"),
         (
             ("-", "--out", "x.png"),
             "a\nb\n",

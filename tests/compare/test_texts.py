@@ -37,5 +37,15 @@ def test_fillers_are_each_measured_by_their_own_questions(tmp_path):
 def test_language_models(tmp_path):
     arms = ("gpt2: gpt2 predict.feed=11 predict.self_attend.heads=2", "state: lstm-lm predict.hidden=8")
     found, page = compared("generate", arms, tmp_path / "report")
-    assert found["main"] == "perplexity" and "What each arm answered" in page
+    assert found["main"] == "perplexity" and "What each arm writes, and looked back at" in page
+    assert page.count('class="samples"') == 3 and page.count('data-regard="figures"') == 3
+    assert "perplexity over the number of weights" in page and (tmp_path / "report/figures/sizes.png").is_file()
+    for arm in found["arms"]:
+        score = arm["scores"]["perplexity"]
+        assert score["value"] == pytest.approx(arm["trials"][0]["scores"]["perplexity"]["value"])
+        assert score["low"] < score["value"] < score["high"]
+    head = (tmp_path / "report/report.md").read_text().split("\n| ---")[0]
+    assert head.count("perplexity") == 2 and "parameters" in head, "by word and by piece, once each"
+    card = (tmp_path / "report/arms/gpt2/run/best/README.md").read_text()
+    assert "## What it writes" in card and "Temperature 1.5:" in card
     assert [arm["arm"]["label"] for arm in found["arms"]] == ["gpt2", "state"]

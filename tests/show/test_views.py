@@ -104,13 +104,8 @@ def test_figures_of_a_record(view, tmp_path):
 def test_the_views_make_different_figures(tmp_path):
     torch.manual_seed(7)
     ours = record()
-    found = {save_record(ours, tmp_path / f"{view}.svg", view=View(view)).read_bytes() for view in VIEWS[:3]}
-    assert len(found) == 3
-
-
-def test_text_is_no_figure(tmp_path):
-    with pytest.raises(UsageError, match=r"not for figures\.\n  Write a\.html"):
-        save_record(record(), tmp_path / "a.png", view=View("text"))
+    found = {save_record(ours, tmp_path / f"{view}.svg", view=View(view)).read_bytes() for view in VIEWS}
+    assert len(found) == len(VIEWS)
 
 
 @pytest.mark.parametrize("thing", [ALIGNMENT, record()], ids=["alignment", "record"])

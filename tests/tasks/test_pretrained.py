@@ -79,6 +79,14 @@ def test_what_comes_out_stands_alone_and_goes_on(bert, tmp_path):
     found = again.classify("A fine film.")
     assert found.label == model.classify("A fine film.").label in again.classes
     assert found.seen.words[:3] == ("A", "fine", "film.")
+    count = found.attention[0].shape[-1]
+    assert len(found.attention) == again.model.encode.repeats * len(again.model.encode.layers)
+    first = found.attention[-1].mean(0)[0]
+    assert found.attention[-1].shape[-2:] == (count, count) and first.sum() == pytest.approx(1, abs=1e-5)
+    assert found.seen.weights.shape[0] == 1 and found.seen.weights.sum() == pytest.approx(1, abs=1e-4)
+    both = again.answer(["A fine film.", "A fine film, and a much longer one than the other."])
+    assert torch.allclose(both[0].attention[-1], found.attention[-1], atol=1e-5), "padding is cut off"
+    assert again.answer(["A fine film."], record=False)[0].attention == ()
     resumed = TrainJob("bert-classify", "reviews", tmp_path / "run", steps=3, size=100, settings=settings, resume=True)
     resumed.train()
     log = (tmp_path / "run" / "log.jsonl").read_text(encoding="utf-8")

@@ -143,6 +143,7 @@ def _class_json(answer: Classification, top: int) -> str:
     if isinstance(seen, Shaded):
         told |= {"words": seen.words, "weights": seen.weights.tolist()}
         told |= {} if seen.gates is None else {"gates": seen.gates.tolist()}
+        told |= {"attention": [each.tolist() for each in answer.looked.encoder]} if answer.looked.encoder else {}
     elif seen.weights is not None:
         told["grid"] = seen.weights.tolist()
     return one_json_line(told)

@@ -30,8 +30,6 @@ Right = Annotated[
     str | None,
     typer.Option(metavar="LABEL", help="Of a classifier, tagger or captioner: the right label, tags or caption."),
 ]
-
-
 Sentence = Annotated[
     str | None, typer.Argument(help="A sentence, or the path of an image; - reads standard input, a line each.")
 ]

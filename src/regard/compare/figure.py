@@ -8,6 +8,7 @@ second, so each curve is read between its validations, at the times of the first
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,8 @@ def _dress_sizes(figure: Any, axes: Any, metric: Metric, sizes: Sequence[int]) -
     """Axes: weights on a log scale, each size by its number."""
     axes.set_xscale("log")
     axes.margins(x=0.15, y=0.15)
-    axes.set_xticks(sorted(set(sizes)), [told_size(each) for each in sorted(set(sizes))], fontsize=8, rotation=30)
+    marked = apart(sizes)
+    axes.set_xticks(marked, [told_size(each) for each in marked])
     axes.minorticks_off()
     axes.set_xlabel("weights")
     axes.set_ylabel(f"{metric.label}{'' if metric.higher else ', lower is better'} (95 % interval)")
@@ -114,6 +116,15 @@ def _dress_sizes(figure: Any, axes: Any, metric: Metric, sizes: Sequence[int]) -
     axes.spines[["top", "right"]].set_visible(False)
     if len(axes.get_legend_handles_labels()[0]) > 1:
         add_legend(figure, axes)
+
+
+def apart(sizes: Sequence[int], share: float = 0.08) -> list[int]:
+    """Sizes whose numbers do not stand on one another, on a log scale: each by a share of the width from the last."""
+    found: list[int] = []
+    for size in sorted(sizes):
+        if not found or math.log(size / found[-1]) > share * math.log(max(sizes) / min(sizes)):
+            found.append(size)
+    return found
 
 
 def told_size(count: int) -> str:

@@ -128,7 +128,8 @@ class Measures:
             found = [count_links(each, self.pairs.gold) for each in trials]
             known = [each for each in found if each is not None]
             return known if len(known) == len(found) else None
-        if metric.count_likely is not None and metric.name in BY_TEXT:
+        scored = all(metric.label in each.scores for each in trials)  # else it is that of the last validation
+        if metric.count_likely is not None and metric.name in BY_TEXT and scored:
             return _likely(metric.count_likely, trials, self.pairs.references)
         if metric.count is None and (metric.count_sure is None or any(each.probabilities is None for each in trials)):
             return None

@@ -135,7 +135,7 @@ def _words(words: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _title(source: str, target: str) -> str:
-    """Both sentences, each in its own direction, from left to right; of a text without a source, the text."""
-    if not source:
-        return isolate(target)
+    """Both sentences, each in its own direction, from left to right; of a text that looks at itself, the text."""
+    if not source or not target:
+        return isolate(source or target)
     return f"{isolate(source)}  →  {isolate(target)}"

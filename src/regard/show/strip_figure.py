@@ -14,17 +14,16 @@ from regard.show.strip import HERE, Strip
 RED = "#B3261E"
 MOST = 220  # lines of words that a figure holds
 ABREAST = 80  # letters in one of them
-FULL = "full shade is the largest weight of a row, at least three even shares"
+FULL = "Full shade: the row's largest weight, but at least three even shares."
 
 
 def plot_strip(strip: Strip, title: str = "") -> Any:
     """A new figure, as high as it needs; of a text that is too long, the last words that look."""
     pen = Pen.new((*strip.words, *strip.rows, strip.note), title)
     first = max(0, len(strip.rows) - rows_shown(strip))
-    told = (
-        ["Red: the current word.", "Blue: what it looked at;"] if strip.reads_itself else ["What each word looked at;"]
-    )
-    told += [f"{FULL}.", *(["Pale: what is still to come."] if strip.closed.any() else [])]
+    told = ["Red: the current word. Blue: what it looked at."] if strip.reads_itself else ["What each word looked at."]
+    told += ["Pale: still to come."] if strip.closed.any() else []
+    told.append(FULL)
     if first:
         told.append(f"The last {len(strip.rows) - first} of {len(strip.rows)} words.")
     pen.parts(" ".join(told).split(), SMALL, color=QUIET)

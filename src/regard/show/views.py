@@ -81,8 +81,8 @@ def compare_text(one: Record, other: Record, view: View, width: int = WIDTH, *, 
 
 def _head(record: Record, width: int) -> str:
     """What was read and what was written."""
-    if not record.source.text:
-        return sentence(record.target.text, width)
+    if not record.source.text or not record.target.text:  # a text that looks at itself
+        return sentence(record.source.text or record.target.text, width)
     source, target = sentence(record.source.text, width), sentence(record.target.text, width)
     if runs_left(source + target):
         return f"{source}\n  ->\n{target}"

@@ -24,7 +24,7 @@ from regard.model import Model
 from regard.show.pictured import Pictured
 from regard.show.shaded import Shaded
 from regard.task import Side
-from regard.tasks.seen import Looked, open_words, over_words, words_read
+from regard.tasks.seen import Looked, looks, open_words, over_words, words_read
 from regard.tasks.using import TaskModel, batched
 
 TOKENS = 16_384  # padded positions that are read at a time
@@ -54,7 +54,7 @@ class Classification:
     @property
     def attention(self) -> tuple[Tensor, ...]:
         """The weights of every attention that looked; none of a model that does not attend."""
-        return self.looked.attention
+        return self.looked.attention or self.looked.encoder
 
     @property
     def grid(self) -> Float[np.ndarray, "Q i j"] | None:
@@ -133,14 +133,23 @@ class Classifier(TaskModel):
         found: dict[int, Classification] = {}
         items = self.source.encode(cells)
         for rows in batched([self.source.positions(item) for item in items], TOKENS):
-            with torch.inference_mode():
+            with torch.inference_mode(), looks(record and self._reads_by_looking) as heard:
                 memory = self.model.read(self.source.collate([items[row] for row in rows]))
                 labelled = self.model.predict.label(memory)
                 chances = labelled.logits.float().softmax(-1)
             for place, row in enumerate(rows):
                 looked = Looked.at(labelled.looked, place) if record else Looked()
+                if heard and not looked.attention:
+                    size = self.source.positions(items[row])
+                    looked = Looked(encoder=tuple(each[place, :, :size, :size].float() for each in heard))
                 found[row] = self._told(cells[row], chances[place], looked, memory.grid)
         return [found[row] for row in range(len(cells))]
+
+    @property
+    def _reads_by_looking(self) -> bool:
+        """Is the class read off the first position of a text, as BERT's is, so that what that looked at can be told?"""
+        first = getattr(self.model.encode, "summary", "") in ("first", "pooled")
+        return isinstance(self.source, Text) and first and getattr(self.model.predict, "pool", "") == "summary"
 
     def measured(self, answers: Sequence[Classification], references: Sequence[str]) -> dict[str, Any]:
         """Which classes are taken for which, and whether it is as sure as it is right."""

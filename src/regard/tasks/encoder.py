@@ -25,7 +25,8 @@ from regard.predict.vector import vector_of
 from regard.show.shaded import Shaded
 from regard.task import Side
 from regard.tasks.classifier import shaded_line
-from regard.tasks.reader import NOTHING, TOKENS, Reader, SelfLooked, looked_by, looks, row_ids
+from regard.tasks.reader import NOTHING, TOKENS, Reader, SelfLooked, looked_by, row_ids
+from regard.tasks.seen import looks
 from regard.tasks.using import batched
 
 BLOCK = 1024  # texts whose likeness to all others is computed at a time

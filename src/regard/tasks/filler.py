@@ -20,7 +20,8 @@ from regard.model import Model
 from regard.task import Side
 from regard.tasks.filling import Filling, Hole, Scored
 from regard.tasks.goals.fill import Fill
-from regard.tasks.reader import NAMES, TOKENS, Reader, looked_by, looks, row_ids, runs
+from regard.tasks.reader import NAMES, TOKENS, Reader, looked_by, row_ids, runs
+from regard.tasks.seen import looks
 from regard.tasks.using import batched
 from regard.types import Padded
 

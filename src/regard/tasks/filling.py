@@ -88,7 +88,7 @@ class Filling(SelfLooked):
             right,
             classes=names,
             probabilities=hole.probabilities,
-            note=count if seen is None else f"{count} (read from {seen.note})",
+            note=count if seen is None else f"{count}; read from {seen.note}",
         )
 
     def figure(

@@ -138,7 +138,7 @@ class Generation(Looks):
     pieces: tuple[str, ...]
     likelihood: float
     ended: bool
-    look: Callable[[], Record] | None = field(default=None, repr=False)
+    look: Callable[[], Record] | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:

@@ -6,7 +6,6 @@ Letters: Q queries, S positions, the special pieces included, W words, those too
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +20,6 @@ from regard.data.holes import words_of_ids
 from regard.data.sides.text import Text
 from regard.data.tokenizer import END, START
 from regard.errors import UsageError
-from regard.hooks import Looked, hook
 from regard.tasks.using import TaskModel
 from regard.types import Padded
 
@@ -120,21 +118,6 @@ class Reader(TaskModel):
             owners += [len(words) + each for each in own]
             words += found
         return words, owners
-
-
-@contextmanager
-def looks(record: bool) -> Iterator[list[Float[Tensor, "B H S S"]]]:
-    """What every attention looked at inside the block, in order: the layers, also where they share their weights."""
-    found: list[Tensor] = []
-
-    def hear(event: Looked) -> None:
-        found.append(event.weights if event.weights.dim() == 4 else event.weights.unsqueeze(1))
-
-    if not record:  # somebody who listens makes every attention take the slower, open way
-        yield found
-        return
-    with hook(Looked, hear):
-        yield found
 
 
 def looked_by(layers: Sequence[Float[Tensor, "B H S S"]], place: int, size: int) -> tuple[Tensor, ...]:

@@ -5,6 +5,8 @@ Letters: Q queries (of all heads), K keys, S words, the end included.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,8 @@ from torch import Tensor
 from regard.align.alignment import END
 from regard.data.sides.text import Text
 from regard.data.tokenizer import Pieces, Tokenizer
+from regard.hooks import Looked as LookEvent
+from regard.hooks import hook
 from regard.types import Attended
 
 
@@ -24,6 +28,7 @@ class Looked:
 
     attention: tuple[Tensor, ...] = ()
     gates: Tensor | None = None
+    encoder: tuple[Tensor, ...] = ()  # of every layer that read the text and looked at it (heads, positions, positions)
 
     @classmethod
     def at(cls, looked: tuple[Attended, ...], place: int) -> Looked:
@@ -34,6 +39,8 @@ class Looked:
 
     def queries(self) -> Float[np.ndarray, "Q K"]:
         """What each query looked at; of many heads each is a query of its own. None where the model does not attend."""
+        if not self.attention and self.encoder:  # a class that is read off the first position, which looked last
+            return self.encoder[-1].mean(0)[:1].numpy()
         if not self.attention:
             return np.zeros((0, 0), np.float32)
         weights = self.attention[-1].detach().numpy()
@@ -45,6 +52,21 @@ class Looked:
             return None
         gates = self.gates.detach().float().numpy()
         return gates.reshape(-1, gates.shape[-1]).max(0)
+
+
+@contextmanager
+def looks(record: bool) -> Iterator[list[Float[Tensor, "B H S S"]]]:
+    """What every attention looked at inside the block, in order: the layers, also where they share their weights."""
+    found: list[Tensor] = []
+
+    def hear(event: LookEvent) -> None:
+        found.append(event.weights if event.weights.dim() == 4 else event.weights.unsqueeze(1))
+
+    if not record:  # somebody who listens makes every attention take the slower, open way
+        yield found
+        return
+    with hook(LookEvent, hear):
+        yield found
 
 
 def words_of_pieces(

@@ -56,7 +56,7 @@ export function drawStrip(sheet, { at, ramp, focus }) {
     const spaced = words.flatMap((word, index) => (index ? [" ", word] : [word]));
     return html("li", {}, html("p", { role: "img", dir: way, "aria-label": tell(sheet, row), "data-line": row }, ...spaced));
   });
-  const list = html("ol", { class: "strip", "aria-label": "Word by word" }, ...lines);
+  const list = html("ol", { class: "strip", dir: way, "aria-label": "Word by word" }, ...lines);
   follow(list, focus);
   const element = html("div", {}, list, ...tellLimit(sheet).map((told) => html("p", { class: "quiet" }, told)));
   const mark = (row) => lines.forEach((line, index) => line.classList.toggle("now", index === row));
