@@ -30,23 +30,26 @@ Right = Annotated[
     typer.Option(metavar="LABEL", help="Of a classifier, tagger or captioner: the right label, tags or caption."),
 ]
 
+Sentence = Annotated[
+    str | None, typer.Argument(help="A sentence, or the path of an image; - reads standard input, a line each.")
+]
+ViewName = Annotated[
+    Literal["matrix", "lines", "heads", "text"], typer.Option(help="What to draw; a page has every view.")
+]
+Kind = Annotated[
+    Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
+]
+
 
 def show(
     model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
-    sentence: Annotated[
-        str | None,
-        typer.Argument(help="A sentence, or the path of an image; - reads standard input, a line each."),
-    ] = None,
+    sentence: Sentence = None,
     target: Annotated[str | None, typer.Option(help="A translation that is given, instead of the model's own.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="A file: .html .png .svg .pdf .json .csv .txt. Without it, the terminal.")
     ] = None,
-    view: Annotated[
-        Literal["matrix", "lines", "heads", "text"], typer.Option(help="What to draw; a page has every view.")
-    ] = "matrix",
-    kind: Annotated[
-        Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
-    ] = None,
+    view: ViewName = "matrix",
+    kind: Kind = None,
     layer: Annotated[int | None, typer.Option(min=1, help="Which layer, from 1; else the one that aligns.")] = None,
     head: Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")] = None,
     pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
@@ -70,15 +73,9 @@ def show(
     from regard.tasks.objects import goal_of, reads_of
 
     if goal_of(model) != "write" or reads_of(model) not in ("text", "nothing"):
-        writers: dict[str, Any] = {
-            "target": target,
-            "view": view != "matrix",
-            "kind": kind,
-            "layer": layer,
-            "head": head,
-        }
-        writers |= {"pieces": pieces, "compare": compare, "cache": cache}
-        _answered(model, sentence, right, data, split, out, writers)
+        writers = {"target": target, "view": view != "matrix", "kind": kind, "layer": layer, "head": head}
+        writers_only = {**writers, "pieces": pieces, "compare": compare, "cache": cache}
+        _answered(model, sentence, right, data, split, out, writers_only)
         return
     if right is not None or data is not None:
         raise UsageError(f"{'--right' if right else '--data'} is for models that classify, tag or caption.")
