@@ -124,6 +124,9 @@ def test_a_stream_of_rows_is_one_past(model):
         whole = model.likelihoods(rows, Cache(100, 0.5, 0.3), window=50)
         assert [each.pieces for each in whole] == [7, 7, 3]
         (found,) = read_texts(model.model, model._flow(rows)[1], 50)
+        (overlapping,) = read_texts(model.model, model._flow(rows)[1], 4)
+        assert torch.equal(overlapping.wanted, found.wanted) and len(overlapping.nll) == len(overlapping.features) == 17
+        assert torch.allclose(overlapping.nll[:4], found.nll[:4]), "the first window knows as much"
         nll = Cache(100, 0.5, 0.3).nll(found)
         assert [each.nll for each in whole] == pytest.approx([float(some.sum()) for some in nll.split([7, 7, 3])])
         assert model.longest(None) == 7 and model.longest(50) == 50
