@@ -10,7 +10,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
-	classify long erasure needle
+	classify long erasure needle wikitext
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -199,3 +199,10 @@ proof-erasure: $(VENV)/installed
 # Gates at several prices, where it is known which words tell.
 proof-needle: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/needle.py --out $(PROOFS)/needle --seeds 3
+
+# WikiText-2 by word: AWD-LSTM in little more than an hour of one core, then a cache chosen on validation text.
+WIKITEXT := $(DATA)/lm/wikitext2
+proof-wikitext: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(REGARD) train awd-lstm --data $(WIKITEXT) --out $(PROOFS)/wikitext --minutes 70 \
+		-s train.validate_steps=0 -s train.validate_minutes=30
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/wikitext.py $(PROOFS)/wikitext --data $(WIKITEXT)

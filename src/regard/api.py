@@ -101,9 +101,7 @@ def evaluate(
         engine: what runs a model that is read from a folder.
         outputs: a file that keeps the answers, a line each; `probabilities` one that keeps how sure the model was of
             each, where it tells.
-        window: of a language model, how many pieces are predicted at once, if not as many as in training.
-        cache: of a language model, what it looks back at in its own past (`regard.tasks.cache.Cache`); `tune` chooses
-            its theta and share on the validation split.
+        window: pieces that a language model predicts at once; `cache` is what it looks back at, `tune` chooses how.
         say: hears notes in words.
     """
     cut, scored = HeldOut(validation, test), (window, cache, tune)

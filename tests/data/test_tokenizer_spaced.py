@@ -1,11 +1,15 @@
 """Text that is cut into words already: each word a piece, the line feed another, and <unk> the unknown one."""
 
+from pathlib import Path
+
 import pytest
 
+from regard.data.plain.files import TextFile
 from regard.data.running import encode_running, read_running
 from regard.data.sides.text import Text
 from regard.data.tokenizer import END, UNKNOWN, Tokenizer
 from regard.errors import UsageError
+from regard.evaluate.likelihood import Likelihood
 
 LINES = [" = A Title = \n", "\n", " the don't @-@ H1N1 the <unk> . \n", "the . </s> <pad>\n"]
 
@@ -61,3 +65,17 @@ def test_a_side_has_it():
     side.framed = True
     (first,) = side.encode(LINES[:1])
     assert first.ids[0] == END and len(first) == 6
+
+
+def test_wikitext_is_counted_as_it_is_published():
+    """241,211 words of the test text; a line end more for each line, but for the blank ones before and after it."""
+    path = Path(__file__).parents[2] / "../shared/data/lm/wikitext2/wiki.test.tokens.gz"
+    if not path.is_file():
+        pytest.skip("WikiText-2 is not there")
+    rows = [row.target for row in TextFile(path, "test", ("nothing", "text"), document=True, whole=False).rows()]
+    side = Text("target", pieces="spaced")
+    side.fit(rows)
+    side.framed = True
+    found = [Likelihood.of(row, 0.0, len(each) - 1) for row, each in zip(rows, side.encode(rows), strict=True)]
+    assert all(each.pieces == each.words for each in found), "a piece is a word, as the metric counts them"
+    assert sum(each.words for each in found) == 241_211 + 4_358 - 2

@@ -15,6 +15,7 @@ GOOD = '[reproduce]\ndata = "copy"\nminutes = 3\nclaim = "it copies"\nmeasure = 
 # Of a system that has a trial: other sizes, the arms of classification, and the shapes of recurrent networks; and
 # captions, whose trial is still to come.
 VARIANTS = {
+    "awd-lstm",
     "bert-classify",
     "bert-tag",
     "lstm-lm",

@@ -35,6 +35,11 @@ Probabilities = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Keep how sure the model was of each answer, a line each.")
 ]
 
+Window = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Of a language model: pieces that are predicted at once.")
+]
+CacheTune = Annotated[bool, typer.Option("--cache-tune", help="Choose theta and share on the validation split.")]
+
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model folder, or a run folder.")],
@@ -55,15 +60,11 @@ def evaluate(
     ] = None,
     outputs_file: OutputsFile = None,
     probabilities: Probabilities = None,
-    window: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Of a language model: pieces that are predicted at once.")
-    ] = None,
+    window: Window = None,
     cache: CacheSize = None,
     cache_theta: CacheTheta = None,
     cache_share: CacheShare = None,
-    cache_tune: Annotated[
-        bool, typer.Option("--cache-tune", help="Choose theta and share on the validation split.")
-    ] = False,
+    cache_tune: CacheTune = False,
     engine: EngineName = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
@@ -71,9 +72,8 @@ def evaluate(
 
     Of a translator: BLEU, chrF, exact match, alignment error where gold links are. Of a captioner: the same, and how
     often nouns look at what they name. Of a classifier: accuracy, macro F1, calibration, which classes are taken for
-    which. Of a tagger: accuracy, tag by tag. Of a language model: perplexity, with --cache that of one which looks back
-    at its own past. The languages are those that the model was trained for; --from
-    and --to may be left out, or name the columns of a table of texts and labels.
+    which. Of a tagger: accuracy, tag by tag. Of a language model: perplexity. The languages are those that the model
+    was trained for; --from and --to may be left out, or name the columns of a table of texts and labels.
 
     Example: regard evaluate runs/de-en --data multi30k --from de --to en --by-length
     """

@@ -32,6 +32,13 @@ def stream(lines, goal):
     return [piece for item in goal.target.encode(lines) for piece in item.ids[1:]]
 
 
+def test_mixed_blocks_are_the_same_in_another_order(goal):
+    """So that a batch has blocks from all over its pool."""
+    plain, mixed = (Blocks(length=3, mixed=mixed)(pool(LINES, goal), Random(1)) for mixed in (False, True))
+    assert [each.target.ids for each in mixed] != [each.target.ids for each in plain]
+    assert sorted(each.target.ids for each in mixed) == sorted(each.target.ids for each in plain)
+
+
 def test_blocks_by_hand():
     target = [Framed((END, 5, 6, END)), Framed((END, 7, END)), Framed((END, 8, 9, 10))]
     rows = [Example(None, item, row) for row, item in enumerate(target)]
