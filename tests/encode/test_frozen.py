@@ -106,12 +106,6 @@ def test_the_digest_is_that_of_the_weights():
     one.fetch()  # a network that has its weights from the beginning fetches none
 
 
-def test_dropout_is_of_training():
-    encoder, made = frozen(dropout=0.5), Features(torch.ones(1, WIDTH, 2, 3), torch.ones(1, 2, 3, dtype=torch.bool))
-    assert {0.0, 2.0} == set(encoder.train()(made).values.flatten().tolist())
-    assert (encoder.eval()(made).values == 1).all()
-
-
 def test_what_is_no_grid_is_refused():
     with pytest.raises(ShapeError, match=r"made 1 x 5 numbers; expected 1 x 5 x rows x columns"):
         FrozenEncoder(3, network=maker("network", "flat"))(pictures([(8, 8)]))
