@@ -17,6 +17,7 @@ GOOD = '[reproduce]\ndata = "copy"\nminutes = 3\nclaim = "it copies"\nmeasure = 
 VARIANTS = {
     "bert-classify",
     "bert-tag",
+    "latex-flat",
     "lstm-lm",
     "lstmn-classify",
     "lstmn-deep",

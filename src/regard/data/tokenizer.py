@@ -80,7 +80,8 @@ class Tokenizer:
         The size of `bpe` and `unigram` grows with the text: 8000 x (characters / 4 million) ^ 0.4, between
         600 and 32,000. `characters` takes all it sees. `words` takes what stands between spaces when the
         vocabulary is closed; otherwise it parts words from punctuation, and keeps the 30,000 most frequent
-        seen twice or more. A size counts all pieces, the four special ones and the 256 bytes included.
+        seen twice or more. `tokens` are what stands between spaces, of lines that somebody has cut. A size counts all
+        pieces, the four special ones and the 256 bytes included.
         With `mask` there is one more, the last: `[MASK]`, which stands for a hidden piece, and which no line becomes.
         """
         backend = learn(Survey.of(lines), kind, size if isinstance(size, str) else size - mask)

@@ -27,7 +27,7 @@ from regard.data.tokenizer_unigram import learn_unigram
 from regard.data.words import UNSPACED, WHITESPACE
 from regard.errors import BrokenData, UnknownName, UsageError
 
-KINDS = ("auto", "unigram", "bpe", "characters", "words")
+KINDS = ("auto", "unigram", "bpe", "characters", "words", "tokens")
 Size = int | Literal["auto"]
 SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
 BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
@@ -110,7 +110,7 @@ def learn(survey: Survey, kind: str, size: Size) -> Tokenizer:
     kind = survey.kind() if kind == "auto" else kind
     if size != "auto":
         _check_size(survey, kind, size)
-    learner = {"bpe": _bpe, "unigram": _unigram, "characters": _characters, "words": _words}[kind]
+    learner = {"bpe": _bpe, "unigram": _unigram, "characters": _characters, "words": _words, "tokens": _tokens}[kind]
     tokenizer = learner(survey, size)
     tokenizer.add_special_tokens(list(SPECIAL))
     return tokenizer
@@ -118,7 +118,7 @@ def learn(survey: Survey, kind: str, size: Size) -> Tokenizer:
 
 def _check_size(survey: Survey, kind: str, size: int) -> None:
     needed = len(SPECIAL) + 1
-    if kind != "words":
+    if kind not in ("words", "tokens"):
         needed += len(BYTES)
     if kind == "unigram":  # its pieces always include every character
         needed += len(survey.alphabet())
@@ -164,15 +164,20 @@ def _characters(survey: Survey, size: Size) -> Tokenizer:
     return tokenizer
 
 
-def _words(survey: Survey, size: Size) -> Tokenizer:
+def _tokens(survey: Survey, size: Size) -> Tokenizer:
+    """What stands between spaces, whatever it looks like: lines that somebody has cut."""
+    return _words(survey, size, WHOLE_WORDS)
+
+
+def _words(survey: Survey, size: Size, chunks: str = "") -> Tokenizer:
     trainer = trainers.WordLevelTrainer(
         vocab_size=MOST_WORDS if size == "auto" else size,
         min_frequency=1 if survey.is_closed else 2,
         special_tokens=list(SPECIAL),
         show_progress=False,
     )
-    chunks = WHOLE_WORDS if survey.is_closed else CHUNKS
-    tokenizer = _chunked(models.WordLevel(unk_token=SPECIAL[3]), chunks)
+    usual = WHOLE_WORDS if survey.is_closed else CHUNKS
+    tokenizer = _chunked(models.WordLevel(unk_token=SPECIAL[3]), chunks or usual)
     _train(tokenizer, trainer, survey)
     return tokenizer
 

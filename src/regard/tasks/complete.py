@@ -21,6 +21,7 @@ USES = {
     "fill": '.fill("... [MASK] ...").filled',
     "generate": '.generate("...").text',
     "caption": '.caption("photo.png").text',
+    "latex": '.latex("formula.png").latex',
     "classify": '.classify("...").label',
     "tag": '.tag("...").tags',
     "translate": '.translate("...").text',
