@@ -13,11 +13,10 @@ from small import RECIPE
 
 GOOD = '[reproduce]\ndata = "copy"\nminutes = 3\nclaim = "it copies"\nmeasure = "bleu"\n'
 # Of a system that has a trial: other sizes, the arms of classification, and the shapes of recurrent networks; and
-# captions, whose trial is still to come.
+# captions and formulas, whose trials are still to come.
 VARIANTS = {
     "bert-classify",
     "bert-tag",
-    "latex-flat",
     "lstm-lm",
     "lstmn-classify",
     "lstmn-deep",
@@ -27,7 +26,7 @@ VARIANTS = {
     "transformer-guided",
     "transformer-tiny",
 }
-VARIANTS |= {name for name in NAMED if name.startswith(("caption", "classify-", "many-to-", "one-to-"))}
+VARIANTS |= {name for name in NAMED if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-"))}
 
 
 def written(tmp_path, text, extends=RECIPE):

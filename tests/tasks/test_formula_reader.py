@@ -16,10 +16,11 @@ from regard.show.formula import ReadFormula
 from regard.tasks.formula_reader import Formula, FormulaReader, _box
 
 FORMULAS = [f"{one} {sign} {other}" for one in "ax" for sign in "+=" for other in ("a", "x", r"\pi")]
-UPDATES = 90
+UPDATES = 120
 SETTINGS = (
-    *("encode.features=24", "encode.hidden=32", "predict.hidden=32", "predict.embed.width=12", "train.tokens=32768"),
-    *("train.rate=0.01", "train.schedule.warmup=5", "train.validate_steps=0", "train.tensorboard=false"),
+    *("encode.features=32", "encode.hidden=32", "predict.hidden=32", "predict.embed.width=12", "train.tokens=32768"),
+    *("train.rate=0.01", "train.schedule=constant", "train.average=none", "train.precision=fp32"),
+    *("train.validate_steps=0", "train.tensorboard=false"),
 )
 
 pytestmark = pytest.mark.usefixtures("one_thread", "unchecked")
@@ -89,7 +90,7 @@ def test_boxes_lie_in_the_image(reader, lists):
     one, other = reader.latex([plain, moved])
     assert one.text == other.text == r"a + \pi", "where it stands does not matter"
     for near, far in zip(one.boxes, other.boxes, strict=True):
-        assert np.allclose(np.array(near) + [43, 31, 43, 31], far, atol=1e-6)
+        assert np.allclose(np.array(near) + np.array([43, 31, 43, 31]), far, atol=1e-6)
     left = [box[0] for box in one.boxes]
     assert left[0] < left[2], "the last sign stands right of the first"
 
