@@ -16,7 +16,7 @@ from regard.show.formula import ReadFormula
 from regard.tasks.formula_reader import Formula, FormulaReader, _box
 
 FORMULAS = [f"{one} {sign} {other}" for one in "ax" for sign in "+=" for other in ("a", "x", r"\pi")]
-UPDATES = 120
+UPDATES = 80
 SETTINGS = (
     *("encode.features=32", "encode.hidden=32", "predict.hidden=32", "predict.embed.width=12", "train.tokens=32768"),
     *("train.rate=0.01", "train.schedule=constant", "train.average=none", "train.precision=fp32"),
