@@ -42,7 +42,7 @@ from small import built, forward, smaller
 HOME = Path(__file__).parent / "golden"
 TOLERANCE = 2e-3  # relative to the larger of a number and one
 UPDATES = 60
-SIZES = {"width": 18, "hidden": 18, "feed": 23, "heads": 3, "longest": 29}
+SIZES = {"width": 18, "hidden": 18, "features": 16, "feed": 23, "heads": 3, "longest": 29}
 # Tracing takes seconds: one recipe for each decoder.
 TRACED = ("gnmt", "luong", "rnnsearch", "seq2seq", "transformer", "tutorial")
 PAIRS = (

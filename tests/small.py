@@ -45,7 +45,9 @@ def built(recipe):
     reads = recipe.task.settings["source"].name
     if reads == "nothing":
         return recipe.build(0, TARGET)
-    return recipe.build(3 if reads == "image" else TARGET if recipe.model.settings["share"] else SOURCE, TARGET)
+    return recipe.build(
+        3 if reads in ("image", "formula") else TARGET if recipe.model.settings["share"] else SOURCE, TARGET
+    )
 
 
 def forward(model):
@@ -103,6 +105,7 @@ def fitting(kind, name, predict="luong"):
             "gated": ["encode.encode.hidden=8", "encode.auxiliary_encode.hidden=4", *GATED],
             "grid": ["embed.part=pixels", "encode.hidden=8", "encode.layers=2"],
             "frozen": ["embed.part=pixels", "encode.hidden=8"],
+            "rows": ["embed.part=pixels", "encode.hidden=8", "encode.features=16", "encode.rows=2"],
         }.get(name, [])
     if (kind, name) == ("embed", "pixels"):
         found += ["encode.part=grid", "encode.hidden=8", "encode.layers=2"]
@@ -132,7 +135,7 @@ def task_of(settings):
 
 
 # Recipes run at these sizes in tests; every other setting stays as it is.
-SMALLER = {"width": 8, "hidden": 8, "feed": 13, "heads": 2, "longest": 19}
+SMALLER = {"width": 8, "hidden": 8, "features": 8, "feed": 13, "heads": 2, "longest": 19}
 
 
 def smaller(made, sizes=SMALLER):

@@ -26,10 +26,12 @@ CELLS = {
     "label": ["no", "yes", "no", "maybe", "yes"],
     "tags": ["X Y X Y X", "Y X", "Z Z X", "X Y Z Y X Y X", "Y"],
     "segments": ["a b c d e", "b a\tc", "c c a", "e d c b a d e\td a", "d"],
+    "latex": [r"a^2_i + \frac12", r"b \le a", r"\sqrt[3]{c}", r"x'' + \alpha \beta", "d"],
     "nothing": [None] * 5,
 }
 CHANGED = {
     "image": {"size": (5, 7), "flip": True, "shift": 2},
+    "formula": {"size": (40, 48), "margin": 3},
     "text": {"pieces": "characters"},
     "segments": {"pieces": "words"},
 }
@@ -61,7 +63,7 @@ def cells(tmp_path_factory):
         pixels = np.random.default_rng(number).integers(0, 256, (11, 13, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(path)
         found.append(str(path))
-    return {**CELLS, "image": found}
+    return {**CELLS, "image": found, "formula": found}
 
 
 def made(name, role="source", **settings):
@@ -165,7 +167,7 @@ def test_sides_of_both_roles_do_not_share_files(cells):
         assert not set(sides[0].files()) & set(sides[1].files())
 
 
-@pytest.mark.parametrize("name", [name for name in SIDES if name not in ("image", "nothing")])
+@pytest.mark.parametrize("name", [name for name in SIDES if name not in ("image", "formula", "nothing")])
 def test_what_was_not_fitted_says_so(name, cells, tmp_path):
     side = made(name)
     for use in (side.spec, side.files, lambda: side.encode(cells[name])):

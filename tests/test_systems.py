@@ -15,7 +15,7 @@ from regard.tasks.setup import kept_parts
 from small import smaller
 
 SYSTEMS = [name for name in NAMED if not name.endswith("-paper")]
-SIZES = {"width": 8, "hidden": 8, "feed": 11, "heads": 2, "longest": 67}
+SIZES = {"width": 8, "hidden": 8, "features": 8, "feed": 11, "heads": 2, "longest": 67}
 # What each pair of sides learns from.
 DATA = {
     ("text", "text"): "copy",
@@ -27,6 +27,7 @@ DATA = {
     ("segments", "tags"): "tagged",
     ("nothing", "text"): "agreement",
     ("image", "text"): "scenes",
+    ("formula", "latex"): "formulas-short",
 }
 SETTINGS = ("train.schedule=constant", "train.tensorboard=false", "train.precision=fp32", "train.validate_steps=2")
 ROWS = 41
@@ -40,7 +41,8 @@ def small_job(name, folder, steps, resume=False):
     path = folder / "small.toml"
     path.write_text(write(Recipe(recipe.about, smaller(recipe.model, SIZES), recipe.train, recipe.task)))
     sides = tuple(recipe.task.settings[side].name for side in ("source", "target"))
-    tokens = {"label": 4096, "text": 4 * 64 * 64}[sides[1]] if sides[0] == "image" else 257
+    images = {("image", "label"): 4096, ("image", "text"): 4 * 64 * 64, ("formula", "latex"): 4 * 64 * 64}
+    tokens = images.get(sides, 257)
     lengths = {"blocks": ("task.examples.length=13",), "documents": ("task.examples.length=29",)}
     small = ("task.source.size=[33,65]",) if name == "caption-frozen" else ()  # a cell is 32 pixels wide
     settings = (*SETTINGS, *small, f"train.tokens={tokens}", *lengths.get(recipe.task.settings["examples"].name, ()))

@@ -113,6 +113,7 @@ MILLIONS = {
     "caption-hard-paper": (12, 13),
     "caption-paper": (12, 13),
     "gnmt-paper": (150, 220),
+    "latex-paper": (9, 9.4),
     "gpt2-paper": (85, 87),
     "luong-local-m-paper": (65, 85),
     "luong-local-p-paper": (65, 85),
@@ -140,7 +141,7 @@ def test_a_papers_model_steps(name):
     recipe = resolve(name)
     settings = recipe.train()
     model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train, recipe.task)).train()
-    sees = recipe.task.settings["source"].name == "image"
+    sees = recipe.task.settings["source"].name in ("image", "formula")
     read = pictures(((16, 13), (7, 11))) if sees else words(SOURCE, (7, 2)) if model.encode else None
     batch = Batch(read, words(TARGET, (5, 3)))
     optimiser = optimiser_for(model, settings)

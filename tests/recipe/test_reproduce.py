@@ -13,7 +13,7 @@ from small import RECIPE
 
 GOOD = '[reproduce]\ndata = "copy"\nminutes = 3\nclaim = "it copies"\nmeasure = "bleu"\n'
 # Of a system that has a trial: other sizes, the arms of classification, and the shapes of recurrent networks; and
-# captions, whose trial is still to come.
+# captions and formulas, whose trials are still to come.
 VARIANTS = {
     "awd-lstm",
     "bert-classify",
@@ -27,7 +27,7 @@ VARIANTS = {
     "transformer-guided",
     "transformer-tiny",
 }
-VARIANTS |= {name for name in NAMED if name.startswith(("caption", "classify-", "many-to-", "one-to-"))}
+VARIANTS |= {name for name in NAMED if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-"))}
 
 
 def written(tmp_path, text, extends=RECIPE):

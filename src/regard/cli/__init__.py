@@ -26,6 +26,7 @@ from regard.cli import (
     fill,
     generate,
     import_,
+    latex,
     parts,
     quickstart,
     recipe,
@@ -57,6 +58,7 @@ app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("caption")(caption.caption)
+app.command("latex")(latex.latex)
 app.command("classify")(classify.classify)
 app.command("tag")(classify.tag)
 app.command("fill")(fill.fill)

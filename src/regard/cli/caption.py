@@ -63,19 +63,19 @@ def caption(
     captioner: Captioner = opened(model, "caption")
     record = form == "jsonl" or save_attention is not None
     broken, taken = 0, set[str]()
-    for group in _groups(_paths(images)):
-        sound = [path for path in group if not _told_broken(path)]
+    for group in in_groups(image_paths(images)):
+        sound = [path for path in group if not told_broken(path)]
         broken += len(group) - len(sound)
         found = captioner.search([str(path) for path in sound], options, record=record)
         for path, captions in zip(sound, found, strict=True):
             if save_attention is not None:
-                _keep(captions[0], save_attention, _name(path, taken))
+                keep_attention(captions[0], save_attention, free_name(path, taken))
             _write(captions, form)
     if broken:
         raise typer.Exit(1)
 
 
-def _paths(given: Sequence[Path] | None) -> Iterator[Path]:
+def image_paths(given: Sequence[Path] | None) -> Iterator[Path]:
     """The images, one by one; those of a folder by name, and of standard input as they come."""
     from regard.data.labelled.images import is_image
     from regard.errors import MissingData
@@ -94,7 +94,7 @@ def _paths(given: Sequence[Path] | None) -> Iterator[Path]:
         yield from inside
 
 
-def _groups(paths: Iterable[Path]) -> Iterator[list[Path]]:
+def in_groups(paths: Iterable[Path]) -> Iterator[list[Path]]:
     """Some at a time."""
     group: list[Path] = []
     for path in paths:
@@ -106,7 +106,7 @@ def _groups(paths: Iterable[Path]) -> Iterator[list[Path]]:
         yield group
 
 
-def _told_broken(path: Path) -> bool:
+def told_broken(path: Path) -> bool:
     """Say why an image cannot be read, if it cannot."""
     from regard.data.labelled.images import fault_of_image
 
@@ -137,7 +137,7 @@ def _json(found: Caption) -> str:
     return one_json_line(told)
 
 
-def _name(path: Path, taken: set[str]) -> str:
+def free_name(path: Path, taken: set[str]) -> str:
     """A file's name for an image: images of one name in two folders are told apart by a number."""
     number, name = 1, path.stem
     while name in taken:
@@ -147,7 +147,7 @@ def _name(path: Path, taken: set[str]) -> str:
     return name
 
 
-def _keep(found: Caption, folder: Path, name: str) -> None:
+def keep_attention(found: Caption, folder: Path, name: str) -> None:
     """The picture of what each word looked at, and the numbers of every layer and head."""
     import numpy as np
 

@@ -169,4 +169,5 @@ DRAWINGS: dict[str, Drawing] = {
     "classify": draw_seen,
     "tag": draw_seen,
     "caption": draw_seen,
+    "latex": draw_seen,
 }

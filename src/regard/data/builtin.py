@@ -7,6 +7,7 @@
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
     scenes       images of several shapes with a caption        image-text
+    formulas, formulas-short   images of formulas with LaTeX    image-text
     agreement, agreement-far, repeats   plain text with something to remember  nothing-text
     stories      a few lines each, words that fit            text-nothing, nothing-text
 
@@ -190,6 +191,22 @@ def _scenes(
     return scenes.generate(split=split, size=size, seed=seed, folder=folder)
 
 
+def _formulas(
+    short: bool,
+    *,
+    source: str,
+    target: str,
+    split: str,
+    size: int,
+    seed: int,
+    folder: Path | None = None,
+) -> Iterator[Pair]:
+    from regard.data import formulas
+
+    lengths = formulas.SHORT if short else None
+    return formulas.generate(split=split, size=size, seed=seed, folder=folder, lengths=lengths)
+
+
 def swap(pair: Pair) -> Pair:
     """The same pair the other way round, links included."""
     sure = tuple(sorted((target, source) for source, target in pair.sure))
@@ -279,6 +296,22 @@ BUILTIN: dict[str, Builtin] = {
             _CAPTIONS,
             True,
             _scenes,
+            {"train": 10_000, "val": 500, "test": 1_000},
+        ),
+        Builtin(
+            "formulas",
+            "images of formulas of 3 to 36 tokens, with LaTeX",
+            _CAPTIONS,
+            False,
+            partial(_formulas, False),
+            {"train": 20_000, "val": 500, "test": 1_000},
+        ),
+        Builtin(
+            "formulas-short",
+            "the same of 3 to 12 tokens",
+            _CAPTIONS,
+            False,
+            partial(_formulas, True),
             {"train": 10_000, "val": 500, "test": 1_000},
         ),
     )

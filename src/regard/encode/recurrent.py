@@ -26,6 +26,7 @@ from regard.types import Count, Memory, Padded, Recurrent, Share, Widths
 Cell = Literal["tanh", "gru", "lstm"]
 Direction = Literal["forward", "backward", "both", "bottom"]
 Read = tuple[Float[Tensor, "B S W"], Float[Tensor, "N B D"], Float[Tensor, "N B D"] | None]
+Start = tuple[Float[Tensor, "N B D"], Float[Tensor, "N B D"]]
 _CELLS: dict[str, type[nn.RNN | nn.GRU | nn.LSTM]] = {"tanh": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
@@ -41,25 +42,30 @@ class Layer(nn.Module):
         self.network = _CELLS[cell](inputs, width // 2 if both else width, batch_first=True, bidirectional=both)
         _initialise(self.network)
 
-    def forward(self, states: Float[Tensor, "B S C"], mask: Bool[Tensor, "B S"]) -> tuple[Tensor, Recurrent]:
-        """The state at every position, and the last state (of both directions side by side)."""
+    def forward(
+        self, states: Float[Tensor, "B S C"], mask: Bool[Tensor, "B S"], start: Start | None = None
+    ) -> tuple[Tensor, Recurrent]:
+        """The state at every position, and the last state (of both directions side by side).
+
+        `start` is the first state of an LSTM, what it shows and what it keeps, where that is not zero.
+        """
         if self.backward_only:
             states = masks.flip(states, mask)
-        found, hidden, cell = self._read(states, mask)
+        found, hidden, cell = self._read(states, mask, start)
         found = found * mask.unsqueeze(-1)
         if self.backward_only:
             found = masks.flip(found, mask)
         some = mask.any(1, keepdim=True)
         return found, Recurrent(_side_by_side(hidden) * some, None if cell is None else _side_by_side(cell) * some)
 
-    def _read(self, states: Float[Tensor, "B S C"], mask: Bool[Tensor, "B S"]) -> Read:
+    def _read(self, states: Float[Tensor, "B S C"], mask: Bool[Tensor, "B S"], start: Start | None) -> Read:
         """Plainly where that tells the last state: of an LSTM's memory only where no row is shorter than another."""
         if mask.all():
-            found, final = self.network(states)
+            found, final = self.network(states, start)
         elif isinstance(self.network, nn.LSTM) or states.is_cuda:
             lengths = mask.sum(1).clamp(min=1)  # a row of padding alone is read as one step, then hidden
             packed = pack_padded_sequence(states, lengths.cpu(), batch_first=True, enforce_sorted=False)
-            out, final = self.network(packed)
+            out, final = self.network(packed, start)
             found, _ = pad_packed_sequence(out, batch_first=True, total_length=states.shape[1])
         else:
             found, final = _each_way(self.network, states, mask)

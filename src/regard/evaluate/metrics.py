@@ -14,6 +14,13 @@ from typing import Any, Literal, TypeAlias
 from regard.errors import UnknownName, UsageError
 from regard.evaluate.calibration import count_ece
 from regard.evaluate.counts import Count, Counted, Reference, count_bleu, count_chrf, count_exact
+from regard.evaluate.formulas import (
+    count_edits,
+    count_image_match,
+    count_image_near,
+    count_token_bleu,
+    count_token_match,
+)
 from regard.evaluate.labels import count_accuracy, count_filled, count_macro_f1, count_tags
 from regard.evaluate.likelihood import Likelihood, count_bits, count_perplexity, count_piece_perplexity
 
@@ -57,6 +64,11 @@ METRICS: dict[str, Metric] = {
         Metric("bleu", "BLEU", True, "answers", count=count_bleu),
         Metric("chrf", "chrF2", True, "answers", count=count_chrf),
         Metric("exact_match", "exact match", True, "answers", "{:.1f} %", count_exact),
+        Metric("token_bleu", "token BLEU", True, "answers", count=count_token_bleu),
+        Metric("edit_accuracy", "edit accuracy", True, "answers", "{:.1f} %", count_edits),
+        Metric("token_match", "token match", True, "answers", "{:.1f} %", count_token_match),
+        Metric("image_match", "image match", True, "answers", "{:.1f} %", count_image_match),
+        Metric("image_near", "near image match", True, "answers", "{:.1f} %", count_image_near),
         Metric("accuracy", "accuracy", True, "answers", "{:.1f} %", count_accuracy),
         Metric("macro_f1", "macro F1", True, "answers", "{:.1f} %", count_macro_f1),
         Metric("tag_accuracy", "tag accuracy", True, "answers", "{:.1f} %", count_tags),
@@ -72,6 +84,7 @@ METRICS: dict[str, Metric] = {
     )
 }
 WRITTEN = ("bleu", "chrf", "exact_match")  # what text that was written is measured by
+DRAWN = ("token_bleu", "edit_accuracy", "token_match", "image_match", "image_near")  # what formulas are measured by
 LABELLED = ("accuracy", "macro_f1", "ece")  # what labels are measured by
 TAGGED = ("tag_accuracy",)  # what a tag for every word is measured by
 FILLED = ("fill_accuracy",)  # what hidden pieces are measured by

@@ -184,7 +184,7 @@ class Running:
         """
         count = int(self.rules.begun.min()) if len(self.rules.begun) else 0
         read = getattr(self.model.predict, "read_on", None)
-        watched = self.backpointers.record or self.options.beta or self.options.shortlist or hooked(Looked)
+        watched = self.backpointers.record or self.options.beta or self.options.shortlist or not shortcuts()
         if count < 2 or read is None or watched or not self.options.continues:
             return
         pieces = self.rules.prefix[:, :count]

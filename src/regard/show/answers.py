@@ -15,6 +15,7 @@ from regard.errors import UsageError
 from regard.show.canvas import ENDINGS, check_name, write_figure
 from regard.show.captioned import Captioned, captioned_html, captioned_text, plot_captioned
 from regard.show.document import page_of
+from regard.show.formula import ReadFormula, formula_html, plot_formula
 from regard.show.page import SWITCHES, figures_html, frame_html
 from regard.show.pictured import STYLE as PICTURED_STYLE
 from regard.show.pictured import Pictured, picture_html, picture_text, plot_pictured
@@ -92,7 +93,10 @@ def answer_html(answer: Drawable, level: int = 2) -> str:
     if isinstance(answer, TaggedText):
         return tagged_html(answer, level)
     notes = [f'<p class="note">{escape(told)}</p>' for told in answer.remarks()]
-    drawn = captioned_html(answer) if isinstance(answer, Captioned) else picture_html(answer)
+    if isinstance(answer, ReadFormula):
+        drawn = formula_html(answer)
+    else:
+        drawn = captioned_html(answer) if isinstance(answer, Captioned) else picture_html(answer)
     parts = [*heading_html(answer, level), drawn, *notes]
     return "\n".join(['<section class="figure">', *filter(None, parts), "</section>"])
 
@@ -118,6 +122,8 @@ def _draw(answers: Sequence[Drawable], path: Path, title: str) -> Path:
         )
     if isinstance(answers[0], TaggedText):
         return write_figure(plot_tagged(answers[0], title), path)
+    if isinstance(answers[0], ReadFormula):
+        return write_figure(plot_formula(answers[0]), path, note=" ".join(answers[0].remarks()))
     if isinstance(answers[0], Captioned):  # its caption is the title
         return write_figure(plot_captioned(answers[0]), path, note=" ".join(answers[0].remarks()))
     return write_figure(plot_pictured(answers[0]), path, title)  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ goals           how an answer is made, judged and drawn
 classifier      a classifier as a person uses it
 writer          a model that writes text for whatever it reads
 captioner       a captioner as a person uses it
+formula_reader  a reader of formulas as a person uses it
 tagger          a tagger as a person uses it
 language_model  a language model as a person uses it; generation: what it is asked and gives; streaming, scoring
 seen            what was looked at to find a label

@@ -21,6 +21,7 @@ USES = {
     "fill": '.fill("... [MASK] ...").filled',
     "generate": '.generate("...").text',
     "caption": '.caption("photo.png").text',
+    "latex": '.latex("formula.png").latex',
     "classify": '.classify("...").label',
     "encode": '.encode(["...", "..."])',
     "tag": '.tag("...").tags',

@@ -15,6 +15,7 @@ from regard.data.corpus import Corpus
 from regard.data.held_out import USUAL, HeldOut, recorded
 from regard.data.labelled.wanted import Kind
 from regard.data.languages import asked_of
+from regard.data.latex import normalise
 from regard.engine import AUTO, silent
 from regard.errors import UsageError
 from regard.evaluate import (
@@ -40,6 +41,7 @@ from regard.search import Options
 from regard.tasks.cache import Cache
 from regard.tasks.captioner import Captioner
 from regard.tasks.encoder import Encoder
+from regard.tasks.formula_reader import FormulaReader
 from regard.tasks.frozen import keep_features
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.objects import open_model
@@ -158,9 +160,12 @@ def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
         found = [best[0] for best in writer.search(sources, options, record=False)]
     watch.add(len(found), sum(len(each.pieces) for each in found))
     outputs = [each.text for each in found]
+    title = f"beam {asked.beam}, alpha {writer.alpha if asked.alpha is None else asked.alpha:g}"
+    if isinstance(writer, FormulaReader):
+        return _read_formulas(writer, outputs, list(references), asked, title, watch), Answers(outputs)
     counted = metric(outputs, references)
     report = Report(
-        title=f"beam {asked.beam}, alpha {writer.alpha if asked.alpha is None else asked.alpha:g}",
+        title=title,
         scores=(
             counted.score(),
             score_chrf(outputs, references),
@@ -173,6 +178,24 @@ def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
         speed=watch.throughput(),
     )
     return report, Answers(outputs)
+
+
+def _read_formulas(
+    reader: FormulaReader,
+    outputs: list[str],
+    references: list[str],
+    asked: EvaluateOptions,
+    title: str,
+    watch: Stopwatch,
+) -> Report:
+    """Formulas by their tokens and by what they look like; an image has no length, so that of the right one counts."""
+    lengths = [normalise(each) for each in references] if asked.by_length else []
+    return Report(
+        title=title,
+        scores=scores_of([name for name in reader.metrics if METRICS[name].count], outputs, references),
+        lengths=tuple(buckets(lengths, outputs, references, metric="image_match")) if lengths else (),
+        speed=watch.throughput(),
+    )
 
 
 def _answered(model: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:

@@ -13,6 +13,7 @@ from regard.data.labelled.conll import ENDINGS
 from regard.data.labelled.files import stem_and_ending
 from regard.data.labelled.find import TABLES, files_of
 from regard.data.labelled.flickr import find_flickr
+from regard.data.labelled.formula_lists import has_formula_lists
 from regard.data.labelled.tables import told_by
 from regard.data.labelled.wanted import Wanted, is_labelled
 from regard.data.names import read_name, split_named, split_of_stem
@@ -20,7 +21,7 @@ from regard.data.plain.find import is_plain_file
 from regard.data.plain.wanted import NOTHING, is_plain
 from regard.errors import DataError, UsageError
 
-TASKS = ("translate", "classify", "tag", "caption", "generate")
+TASKS = ("translate", "classify", "tag", "caption", "latex", "generate")
 _PLAIN = (NOTHING, "text")
 _LABELS = {"image": Wanted("image", "label"), "text": Wanted("text", "label")}
 
@@ -47,7 +48,7 @@ def sides_for(task: str | None, data: str | Path) -> tuple[str, str] | None:
         raise UsageError(f"no task is called '{task}'; there are {', '.join(TASKS)}.", hint="Leave --task out.")
     if task == "generate":
         return _PLAIN
-    if task in ("tag", "caption"):
+    if task in ("tag", "caption", "latex"):
         return ("text", "tags") if task == "tag" else ("image", "text")
     if task == "classify":
         return ("image", "label") if (sides_of(data) or ("text",))[0] == "image" else ("text", "label")
@@ -63,6 +64,8 @@ def _told_by_captions(path: Path) -> tuple[str, str] | None:
 
 
 def _told_by_files(path: Path) -> tuple[str, str] | None:
+    if path.is_dir() and has_formula_lists(path):
+        return "image", "text"
     for file in files_of(path, Wanted("text", "tags")):
         ending = stem_and_ending(file)[1].lower()
         if ending in ENDINGS:

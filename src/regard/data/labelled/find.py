@@ -16,6 +16,7 @@ from regard.data.labelled.classes import class_readers, folders_in, has_class_fo
 from regard.data.labelled.conll import ENDINGS, Words, is_words, look_at_words
 from regard.data.labelled.files import TextFiles, stem_and_ending
 from regard.data.labelled.flickr import find_flickr
+from regard.data.labelled.formula_lists import formula_readers
 from regard.data.labelled.readers import Labelled
 from regard.data.labelled.tables import look_at_table, told_by
 from regard.data.labelled.wanted import Wanted
@@ -35,8 +36,8 @@ _EXPECTED = {
         "image",
         "label",
     ): "a folder a class of images (.jpg, .png, .webp, .gif), or metadata.jsonl with file_name and label",
-    ("image", "text"): "metadata.jsonl (or .csv) with file_name and text beside the images, or Flickr8k's own files "
-    "(Flickr8k.token.txt or captions.txt)",
+    ("image", "text"): "metadata.jsonl (or .csv) with file_name and text beside the images, Flickr8k's own files "
+    "(Flickr8k.token.txt or captions.txt), or im2latex's lists",
     ("text", "tags"): "files of a word and its tag a line (train.conll), or a table (.csv, .tsv, .jsonl) with text and "
     "tags",
 }
@@ -54,7 +55,8 @@ class Found:
 
 def find_labelled(path: Path, wanted: Wanted, held_out: HeldOut = USUAL) -> Plan:
     """Make a plan for a folder or a file of labelled data."""
-    found = _flickr(path, wanted) or _tables(path, wanted) or _split_folders(path, wanted) or _unsplit(path, wanted)
+    found = _flickr(path, wanted) or _formulas(path, wanted) or _tables(path, wanted)
+    found = found or _split_folders(path, wanted) or _unsplit(path, wanted)
     if found is None:
         seen = sorted(entry.name for entry in path.iterdir())[:8] if path.is_dir() else [path.name]
         raise MissingData(
@@ -122,6 +124,14 @@ def _tables(path: Path, wanted: Wanted) -> Found | None:
     aside = [each.name for each in files if each not in used]
     notes = [*_alike(read), *([f"left aside: {', '.join(aside[:4])}"] if aside else [])]
     return Found(readers, whole, tuple(notes), tuple(_repeated(path, readers)))
+
+
+def _formulas(path: Path, wanted: Wanted) -> Found | None:
+    """im2latex's own lists."""
+    if (wanted.source, wanted.target) != ("image", "text") or not path.is_dir():
+        return None
+    readers = [Labelled(each, wanted, path) for each in formula_readers(path)]
+    return Found(readers, False, (f"{readers[0].paths[0].name}: formulas, by their numbers",)) if readers else None
 
 
 def _alike(read: Sequence[tuple[Labelled, str]]) -> Iterator[str]:

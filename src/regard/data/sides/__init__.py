@@ -4,10 +4,12 @@ text      text as pieces of a tokenizer
 label     one class out of those of the training data
 tags      one class for each word
 image     pictures, as pixels
+formula   pictures of formulas
+latex     formulas, as tokens
 segments  one text or two, told apart
 nothing   no data at all
 """
 
-from regard.data.sides import image, label, nothing, segments, tags, text
+from regard.data.sides import formula, image, label, latex, nothing, segments, tags, text
 
-__all__ = ["image", "label", "nothing", "segments", "tags", "text"]
+__all__ = ["formula", "image", "label", "latex", "nothing", "segments", "tags", "text"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from regard.data.pairs import Pairs
+from regard.data.sides.formula import FormulaImage
 from regard.data.sides.nothing import Nothing
 from regard.data.sides.text import Text
 from regard.errors import UsageError
@@ -55,6 +56,7 @@ class Write(Pairs):
     opens_by: ClassVar[Mapping[str, str]] = {
         "text": "regard.translate.translator:Translator",
         "image": "regard.tasks.captioner:Captioner",
+        "formula": "regard.tasks.formula_reader:FormulaReader",
         "nothing": "regard.tasks.language_model:LanguageModel",
     }
 
@@ -157,6 +159,9 @@ class Write(Pairs):
 
             return Translator(model, self.source.tokenizer, self.target.tokenizer)
         from regard.tasks.captioner import Captioner
+        from regard.tasks.formula_reader import FormulaReader
         from regard.tasks.writer import Writer
 
+        if isinstance(self.source, FormulaImage):
+            return FormulaReader(model, self.source, self.target)
         return (Captioner if getattr(self.source, "is_image", False) else Writer)(model, self.source, self.target)

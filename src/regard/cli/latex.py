@@ -1,0 +1,81 @@
+"""`regard latex MODEL IMAGE ...`: the LaTeX that a model reads in images of formulas."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regard.cli.caption import Attention, Images, free_name, image_paths, in_groups, keep_attention, told_broken
+from regard.cli.classify import Form, ModelFolder, opened
+from regard.cli.options import Alpha
+from regard.cli.translate import BEAM, Sample, Seed, Temperature, TopK, TopP, sampling_of
+
+if TYPE_CHECKING:
+    from regard.tasks.formula_reader import Formula, FormulaReader
+
+
+def latex(
+    model: ModelFolder,
+    images: Images = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="How many formulas are followed at once; else 5.")] = None,
+    nbest: Annotated[int, typer.Option(min=1, help="How many formulas are printed for each image.")] = 1,
+    form: Form = "text",
+    max_length: Annotated[int, typer.Option(min=1, help="The most tokens a formula may have.")] = 200,
+    alpha: Alpha = None,
+    sample: Sample = False,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    seed: Seed = None,
+    save_attention: Attention = None,
+) -> None:
+    """Write the LaTeX of each image of a formula: its path, a tab, the formula.
+
+    With --nbest an image has several lines; --format jsonl has scores, tokens, whether the formula can be drawn, what
+    each token looked at, and the box of it in the image's pixels. An image that cannot be read is named on standard
+    error, the others are read, and the command ends with 1.
+
+    Example: regard latex runs/formulas scans/ --beam 5
+    """
+    from regard.search import Options
+
+    drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+    sampling = sampling_of(sample, nbest, drawing, beam)
+    options = Options(max(beam or BEAM, nbest), nbest, max_length=max_length, alpha=alpha, sampling=sampling)
+    reader: FormulaReader = opened(model, "latex")
+    record = form == "jsonl" or save_attention is not None
+    broken, taken = 0, set[str]()
+    for group in in_groups(image_paths(images)):
+        sound = [path for path in group if not told_broken(path)]
+        broken += len(group) - len(sound)
+        found = reader.search([str(path) for path in sound], options, record=record)
+        for path, formulas in zip(sound, found, strict=True):
+            if save_attention is not None:
+                keep_attention(formulas[0], save_attention, free_name(path, taken))
+            _write(formulas, form)
+    if broken:
+        raise typer.Exit(1)
+
+
+def _write(formulas: Sequence[Formula], form: str) -> None:
+    from regard.chunks import one_line
+
+    for each in formulas:
+        line = f"{one_line(str(each.source), columns=True)}\t{each.latex}"
+        sys.stdout.buffer.write(f"{_json(each) if form == 'jsonl' else line}\n".encode())
+    sys.stdout.buffer.flush()
+
+
+def _json(found: Formula) -> str:
+    from regard.chunks import one_json_line
+
+    told: dict[str, Any] = {"image": str(found.source), "latex": found.latex, "tokens": found.words}
+    told |= {"score": round(found.score, 4), "likelihood": round(found.likelihood, 4), "drawable": found.is_drawable}
+    grid, boxes = found.word_grid, found.boxes
+    if grid is not None and boxes is not None:
+        told["boxes"] = [[round(edge, 1) for edge in box] for box in boxes]
+        told["grid"] = [[[round(weight, 4) for weight in row] for row in cells] for cells in grid.tolist()]
+    return one_json_line(told)
