@@ -14,9 +14,8 @@ from torch import Tensor
 from regard.importing.huggingface import architecture, config_of, is_of, weights_of
 from regard.importing.names import gpt2_asks, gpt2_stack, gpt2_turned
 from regard.importing.vocabulary import Vocabulary, vocabulary_of
-from regard.importing.write import Source, activation, require, tokenizer_file, write_model
+from regard.importing.write import NEVER, Source, activation, require, tokenizer_file, write_model
 
-NEVER = -1e9  # the bias of a piece that is not of the model
 USUAL = {
     "activation_function": "gelu_new",
     "n_inner": None,
