@@ -226,6 +226,7 @@ def test_what_can_be_done_with_our_own_models_can_be_done_with_it(tmp_path):
     made(tmp_path / "theirs", OPUS)
     assert "regard translate" in call("import", tmp_path / "theirs", "--out", tmp_path / "ours")
     assert read_languages(tmp_path / "ours") == ("en", "fr")
+    assert "layer 2, mean of all heads, read one step later" in str(Translator.load(tmp_path / "ours").aligner)
     model, text = tmp_path / "ours", "\n".join(LINES[:3])
     lines = call("translate", model, "--alignments", "hard", "--max-length", 7, text=text)
     assert lines.count("\n") == 3

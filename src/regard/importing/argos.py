@@ -18,8 +18,8 @@ from regard.importing.huggingface import json_of
 
 METADATA = "metadata.json"
 WANTED = (METADATA, "README.md", "sentencepiece.model")
-MODEL = ("model.bin", "config.json", "shared_vocabulary.json", "shared_vocabulary.txt", "source_vocabulary.json")
-MODEL += ("source_vocabulary.txt", "target_vocabulary.json", "target_vocabulary.txt")
+VOCABULARIES = [f"{side}_vocabulary.{kind}" for side in ("shared", "source", "target") for kind in ("json", "txt")]
+MODEL = ("model.bin", "config.json", *VOCABULARIES)
 LARGEST = 8 << 30  # bytes that are taken out of a package, all files together
 RATIO = 200  # times smaller than its content a file may be in the archive: weights and words are far below
 

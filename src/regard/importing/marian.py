@@ -6,6 +6,7 @@ from being written. Positions are sines and cosines in halves; all else is the T
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regard.align.record import FILE as ALIGNER_FILE
+from regard.align.record import Aligner
 from regard.data.languages import FILE as LANGUAGES_FILE
 from regard.data.languages import languages_text
 from regard.data.sides.text import FILES
@@ -107,6 +110,7 @@ class Marian:
         spoken = [self.told.get(f"{side}_lang") for side in ("source", "target")]
         if all(spoken):
             files[LANGUAGES_FILE] = languages_text(str(spoken[0]), str(spoken[1]))
+        files[ALIGNER_FILE] = json.dumps(_aligner(self.config["decoder_layers"]).to_json(), indent=2) + "\n"
         sizes = len(self.pieces["source"].names), len(self.pieces["target"].names)
         write_model("transformer", self._settings(), self._weights(), sizes, out, files)
 
@@ -196,6 +200,11 @@ class Marian:
                 f"{part}.attend.dropout={config['attention_dropout']}",
             ]
         return found
+
+
+def _aligner(layers: int) -> Aligner:
+    """Where alignments are read until somebody measures: the middle layer, one step later (Chen et al. 2020)."""
+    return Aligner("cross", (layers - 1) // 2, shift=True)
 
 
 def _embedded(part: str, config: Mapping[str, Any]) -> Sequence[str]:

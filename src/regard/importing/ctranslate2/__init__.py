@@ -23,8 +23,9 @@ from regard.engine.place import fresh_folder
 from regard.engine.tokenizers import checksums, open_tokenizers
 from regard.errors import UsageError
 from regard.importing.ctranslate2.binary import Binary, read_binary, write_binary
-from regard.importing.ctranslate2.vocabulary import cutters, read_names, side_of
+from regard.importing.ctranslate2.vocabulary import Side, cutters, read_names, side_of
 from regard.importing.huggingface import json_of
+from regard.task import Role
 from regard.version import __version__
 
 SPEC = "TransformerSpec"
@@ -62,7 +63,7 @@ def convert_folder(folder: Path, out: Path, about: About) -> None:
     _check(folder, binary, config)
     names = [read_names(folder, side) for side in ("source", "target")]
     source, target, told = cutters(about.home, names[1])
-    sides = {
+    sides: dict[Role, Side] = {
         "source": side_of(names[0], source, config, str(folder)),
         "target": side_of(names[1], target, config, str(folder)),
     }
@@ -71,7 +72,8 @@ def convert_folder(folder: Path, out: Path, about: About) -> None:
             (fresh / FILES[side]).write_text(found.tokenizer, encoding="utf-8")
         pieces = {side: found.names for side, found in sides.items()}
         (fresh / PIECES).write_text(json.dumps(pieces, ensure_ascii=False), encoding="utf-8")
-        _write_vocabularies(folder, names, fresh)
+        for path in folder.glob("*_vocabulary.*"):  # under their own names, by which CTranslate2 finds them
+            (fresh / path.name).write_bytes(path.read_bytes())
         write_binary(binary, fresh / "model.bin")
         _write_told(binary, config, fresh, about)
         opened = open_folder(fresh, 1)  # whatever CTranslate2 cannot read is told now
@@ -91,12 +93,6 @@ def _check(folder: Path, binary: Binary, config: dict[str, Any]) -> None:
         raise UsageError(f"{folder}: models with several source vocabularies (factors) are not supported.")
     if "decoder_start_token" in config and config["decoder_start_token"] is None:
         raise UsageError(f"{folder}: models that must be told the language in their first piece are not supported.")
-
-
-def _write_vocabularies(folder: Path, names: list[list[str]], fresh: Path) -> None:
-    """Under their own names: CTranslate2 looks for them."""
-    for path in folder.glob("*_vocabulary.*"):
-        (fresh / path.name).write_bytes(path.read_bytes())
 
 
 def _write_told(binary: Binary, config: dict[str, Any], fresh: Path, about: About) -> None:

@@ -1,4 +1,4 @@
-"""The file of a CTranslate2 model: numbers by name. Read without copying them, and written with some of them changed."""
+"""The file of a CTranslate2 model: numbers by name. Read without copying them, written with some of them changed."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Binary:
         found = self.variables.get(self.aliases.get(name, name))
         return None if found is None else found[1]
 
-    def number(self, name: str, missing: float = 0) -> float:
+    def number(self, name: str, missing: int | float = 0) -> float:
         """One number."""
         found = self.get(name)
-        return missing if found is None or found.size != 1 else float(found.reshape(()))
+        return float(missing) if found is None or found.size != 1 else float(found.reshape(()))
 
     def weights(self, name: str) -> np.ndarray | None:
-        """The numbers of a weight in full precision: whole ones are divided by their scale, one a row or one for all."""
+        """A weight in full precision: whole numbers are divided by their scale, one a row or one for all."""
         name = self.aliases.get(name, name)
         if name not in self.variables:
             return None

@@ -92,8 +92,8 @@ def cutters(folder: Path, theirs: Sequence[str]) -> tuple[SentencePiece, Sentenc
     if len(strange) * 5 < len(theirs):
         return source, source, ""
     told = (
-        f"{path.name} cuts the source alone ({len(strange):,} of {len(theirs):,} pieces are not in it): targets that are "
-        "given, as to regard align, are cut into pieces by their rank in the vocabulary"
+        f"{path.name} cuts the source alone ({len(strange):,} of {len(theirs):,} pieces are not in it): targets that "
+        "are given, as to regard align, are cut into pieces by their rank in the vocabulary"
     )
     return source, _ranked(source, theirs), told
 
