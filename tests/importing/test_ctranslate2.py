@@ -37,13 +37,14 @@ def home(tmp_path_factory):
     (home / "marian").mkdir()
     (size,) = marian(home / "marian", sentencepiece)
     config = transformers.MarianConfig(
-        vocab_size=size, pad_token_id=size - 1, decoder_start_token_id=size - 1, max_position_embeddings=64, **SHAPE
+        vocab_size=size, pad_token_id=size - 1, decoder_start_token_id=size - 1, max_position_embeddings=211, **SHAPE
     )
     model = drawn(transformers.MarianMTModel(config))
     for stack in (model.model.encoder, model.model.decoder):
         stack.embed_positions.weight.data = stack.embed_positions.create_weight()
     with torch.no_grad():
         model.final_logits_bias.normal_(0, 0.5)[0, 0] += 4.0
+        model.final_logits_bias[0, size - 1] = -1e4  # CTranslate2 leaves the padding out
         model.model.shared.weight[size - 1] = 0  # as all of OPUS-MT have it, and as CTranslate2 begins
     model.save_pretrained(home / "marian")
     ctranslate2.converters.TransformersConverter(str(home / "marian")).convert(str(home / "theirs"))
@@ -74,7 +75,7 @@ def test_it_writes_and_looks_as_the_model_it_was_made_of(home):
     ours = Translator.load(home / "ours")
     same(Translator.load(home / "whole"), ours, -1, [0])
     assert "layer 3, head 1 of 3 x 4 (not measured)" in str(ours.aligner)
-    assert json.loads((home / "ours" / "export.json").read_text())["positions"] == [64, 64]
+    assert json.loads((home / "ours" / "export.json").read_text())["positions"] == [211, 211]
     with pytest.raises(UsageError, match="cannot be looked into"):
         ours.look(SOURCES[0])
 
@@ -113,7 +114,7 @@ def test_fewer_bits_are_read_and_moved(home, kind, tmp_path):
 
 def test_a_model_whose_sources_have_no_end(theirs, tmp_path):
     config = json.loads((theirs / "config.json").read_text())
-    (theirs / "config.json").write_text(json.dumps({**config, "add_source_eos": False}))
+    (theirs / "config.json").write_text(json.dumps({**config, "bos_token": config["decoder_start_token"]}))
     import_model(theirs, tmp_path / "ours")
     ours, backend = Translator.load(tmp_path / "ours"), ctranslate2.Translator(str(theirs))
     names = json.loads((tmp_path / "ours" / "pieces.json").read_text())["source"]
@@ -248,7 +249,7 @@ FOLDERS = [
     (lambda folder: (folder / "source.spm").unlink(), ModelError, "holds no tokenizer"),
     (lambda folder: (folder / "shared_vocabulary.json").unlink(), ModelError, "no vocabulary"),
     (lambda folder: (folder / "shared_vocabulary.json").write_text("{}"), ModelError, "list of pieces"),
-    (lambda folder: (folder / "shared_vocabulary.json").write_text('["</s>", "<unk>"]'), ModelError, "CTranslate2"),
+    (lambda folder: (folder / "shared_vocabulary.json").write_text('["</s>", "<unk>"]'), ModelError, "found 2"),
     (lambda folder: (folder / "export.json").write_text("{}"), UsageError, "ours already"),
     (change(add_source_bos=True), UsageError, "begin with a piece"),
     (change(decoder_start_token=None), UsageError, "first piece"),

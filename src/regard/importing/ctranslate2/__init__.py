@@ -21,7 +21,7 @@ from regard.engine import MANIFEST
 from regard.engine.ctranslate2 import PIECES, Manifest, library, open_folder
 from regard.engine.place import fresh_folder
 from regard.engine.tokenizers import checksums, open_tokenizers
-from regard.errors import UsageError
+from regard.errors import ModelError, UsageError
 from regard.importing.ctranslate2.binary import Binary, read_binary, write_binary
 from regard.importing.ctranslate2.vocabulary import Side, cutters, read_names, side_of
 from regard.importing.huggingface import json_of
@@ -62,6 +62,7 @@ def convert_folder(folder: Path, out: Path, about: About) -> None:
     binary, config = read_binary(folder / "model.bin"), json_of(folder / "config.json")
     _check(folder, binary, config)
     names = [read_names(folder, side) for side in ("source", "target")]
+    _check_sizes(folder, binary, names)
     source, target, told = cutters(about.home, names[1])
     sides: dict[Role, Side] = {
         "source": side_of(names[0], source, config, str(folder)),
@@ -97,7 +98,6 @@ def _check(folder: Path, binary: Binary, config: dict[str, Any]) -> None:
 
 def _write_told(binary: Binary, config: dict[str, Any], fresh: Path, about: About) -> None:
     """config.json, and what we keep of every model."""
-    ends = bool(config.get("add_source_eos")) and binary.version >= 6
     if config:  # where the model wants its sources to end, they come with their end, so that it has a column of its own
         (fresh / "config.json").write_text(json.dumps({**config, "add_source_eos": False}, indent=2), encoding="utf-8")
     aligner = _aligner(binary)
@@ -112,9 +112,30 @@ def _write_told(binary: Binary, config: dict[str, Any], fresh: Path, about: Abou
         (_positions(binary, "encoder"), _positions(binary, "decoder")),
         regard=__version__,
         tokenizers=checksums(fresh),
-        source_end=ends,
+        source_end=_sources_end(binary, config),
     )
     (fresh / MANIFEST).write_text(manifest.text(), encoding="utf-8")
+
+
+def _sources_end(binary: Binary, config: dict[str, Any]) -> bool:
+    """Do sources end with the end? CTranslate2 adds it, or whoever converted the model from Hugging Face's format does.
+
+    Those of OpenNMT do not end so; their outputs begin with a start, those of Hugging Face with something else.
+    """
+    if config.get("add_source_eos"):
+        return binary.version >= 6  # older ones add it themselves, and it has no column
+    start = config.get("decoder_start_token")
+    return start is not None and start != config.get("bos_token", "<s>")
+
+
+def _check_sizes(folder: Path, binary: Binary, names: list[list[str]]) -> None:
+    for stack, found in zip(("encoder/embeddings_0", "decoder/embeddings"), names, strict=True):
+        table = binary.get(f"{stack}/weight")
+        if table is not None and len(table) != len(found):
+            raise ModelError(
+                f"{folder}: expected a vocabulary of {len(table):,} pieces, as its model.bin has; found {len(found):,}.",
+                hint="Its files do not belong together: download or convert it again.",
+            )
 
 
 def _shape(binary: Binary) -> tuple[int, int]:

@@ -53,9 +53,9 @@ class Binary:
 
     @property
     def quantization(self) -> str:
-        """How its largest numbers are kept."""
-        kind, _ = max(self.variables.values(), key=lambda found: found[1].nbytes)
-        return NAMES[kind]
+        """How most of its numbers are kept."""
+        kinds = [kind for name, (kind, _) in self.variables.items() if name.endswith("/weight")]
+        return NAMES[max(set(kinds), key=kinds.count)] if kinds else NAMES[0]
 
     def replaced(self, changes: Mapping[str, np.ndarray]) -> Binary:
         """The same with other numbers under some names."""
