@@ -133,7 +133,7 @@ def _check_sizes(folder: Path, binary: Binary, names: list[list[str]]) -> None:
         table = binary.get(f"{stack}/weight")
         if table is not None and len(table) != len(found):
             raise ModelError(
-                f"{folder}: expected a vocabulary of {len(table):,} pieces, as its model.bin has; found {len(found):,}.",
+                f"{folder}: expected a vocabulary of {len(table):,} pieces, as model.bin has; found {len(found):,}.",
                 hint="Its files do not belong together: download or convert it again.",
             )
 
