@@ -81,7 +81,7 @@ def test_it_writes_and_looks_as_the_model_it_was_made_of(home):
 
 
 def test_its_numbers_make_a_model_of_ours(home):
-    same(Translator.load(home / "whole"), as_translator(home / "ours"), 0, [0, 1, 2, 3][:1])
+    same(Translator.load(home / "whole"), as_translator(home / "ours"), -1, [0])
 
 
 def test_other_heads_can_be_read(home, tmp_path):
