@@ -67,6 +67,38 @@ def spiece(folder, sentencepiece):
     return made.get_piece_size()
 
 
+def learnt(path, sentencepiece, lines, **settings):
+    """A model of SentencePiece, in a file."""
+    text = path.with_suffix(".text")
+    text.write_text("\n".join(lines), encoding="utf-8")
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(text), model_prefix=str(path.with_suffix("")), hard_vocab_limit=False, minloglevel=2,
+        **{"vocab_size": 120, "character_coverage": 1.0, **settings},
+    )  # fmt: skip
+    text.unlink()
+    path.with_suffix(".vocab").unlink()
+    path.with_suffix(".model").rename(path)
+    return sentencepiece.SentencePieceProcessor(model_file=str(path))
+
+
+def marian(folder, sentencepiece, kind="unigram", separate=False):
+    """source.spm, target.spm, vocab.json: a vocabulary for both, where some pieces of theirs are missing."""
+    sides = {"source": LINES[:4], "target": [*LINES[2:6], LINES[0]]}
+    made = {
+        side: learnt(folder / f"{side}.spm", sentencepiece, lines * 4, model_type=kind) for side, lines in sides.items()
+    }
+    cut = {side: [each.id_to_piece(place) for place in range(3, len(each))] for side, each in made.items()}
+    kept = {side: [piece for place, piece in enumerate(pieces) if place % 11 != 7] for side, pieces in cut.items()}
+    both = [kept["source"], kept["target"]] if separate else [kept["source"] + kept["target"]]
+    for name, pieces in zip(("vocab.json", "target_vocab.json"), both, strict=False):
+        every = dict.fromkeys(["</s>", "<unk>", *pieces, *([] if separate else [">>fra<<"]), "<pad>"])
+        numbers = {piece: place for place, piece in enumerate(every)}
+        (folder / name).write_text(json.dumps(numbers, ensure_ascii=False))
+    told = {"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "fr", "separate_vocabs": separate}
+    (folder / "tokenizer_config.json").write_text(json.dumps(told))
+    return [len(json.loads((folder / name).read_text())) for name in ("vocab.json", "target_vocab.json")[: len(both)]]
+
+
 def drawn(model):
     """With weights large enough that a wrong one is seen."""
     torch.manual_seed(3)

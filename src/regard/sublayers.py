@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from regard.fast.dropout import drop
 
 Norm = Literal["before", "after"]
-Activation = Literal["relu", "gelu", "gelu_tanh"]
+Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 
 
 class FeedForward(nn.Module):
@@ -35,6 +35,8 @@ class FeedForward(nn.Module):
         wide = self.widen(rows)
         if self.activation == "relu":
             return self.narrow(F.relu(wide, inplace=not torch.is_grad_enabled()))
+        if self.activation == "silu":
+            return self.narrow(F.silu(wide, inplace=not torch.is_grad_enabled()))
         return self.narrow(F.gelu(wide, approximate="tanh" if self.activation == "gelu_tanh" else "none"))
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from regard.align.record import Record
     from regard.show.views import View
     from regard.tasks.cache import Cache
+    from regard.translate.translator import Translator
 
 Corpus = Annotated[
     str | None,
@@ -230,9 +231,28 @@ def _looked(model: Path, lines: list[str], given: str | Cache | None, asked: Vie
 
     found = open_model(model)
     asked_for = () if given is None else (given,)
-    records = [found.look(line, *asked_for) for line in lines]
+    look = _aligning_heads if _is_of_another_engine(found) else type(found).look
+    records = [look(found, line, *asked_for) for line in lines]
     _check_heads(records[0], asked)
     return records
+
+
+def _is_of_another_engine(found: Any) -> bool:
+    """Does an engine run it that tells what the aligning heads look at, and no more?"""
+    from regard.engine import OWN, engine_of
+
+    folder = getattr(found, "folder", None)
+    return folder is not None and engine_of(folder) != OWN
+
+
+def _aligning_heads(found: Translator, line: str, target: str | None = None) -> Record:
+    """What the aligning heads of an exported or imported model looked at."""
+    from regard.errors import UsageError
+
+    best = found.translate(line) if target is None else found.force(line, target)[0]
+    if best.record is None:
+        raise UsageError(f"{found.name} tells nothing of what it looked at.")
+    return best.record
 
 
 def _check_heads(record: Record, asked: View) -> None:

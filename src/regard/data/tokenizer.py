@@ -129,9 +129,12 @@ class Tokenizer:
             with no_panic(self.name):
                 if sample and self.kind in ("bpe", "unigram"):
                     return self._sampled(lines, sample, random or Random(0))
-                return [found.ids for found in self.backend.encode_batch_fast(list(lines))]
+                return self._plain_ids(lines)
         except (UnicodeEncodeError, TypeError) as error:
             raise _not_text(lines) from error
+
+    def _plain_ids(self, lines: Sequence[str]) -> list[list[int]]:
+        return [found.ids for found in self.backend.encode_batch_fast(list(lines))]
 
     def encode_rest(self, text: str) -> list[int]:
         """The ids of a text that goes on within a line, so that no space is put before it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TypeGuard, cast
+from typing import Literal, TypeGuard, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -15,33 +15,41 @@ from regard.types import Count
 
 Start = int | Int[Tensor, " B"]
 Vectors = Float[Tensor, "count D"] | Float[Tensor, "B count D"]
+Layout = Literal["pairs", "halves"]
 
 
-def sinusoid(start: int, count: int, width: int) -> Float[Tensor, "count width"]:
+def sinusoid(start: int, count: int, width: int, layout: Layout = "pairs") -> Float[Tensor, "count width"]:
     """sin and cos of the position at wavelengths from 2 pi to 20000 pi (Vaswani 2017, section 3.5)."""
     places = torch.arange(start, start + count, dtype=torch.float64).unsqueeze(-1)
     rates = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(10000.0) / width))
     angles = places * rates
+    if layout == "halves":
+        return torch.cat((angles.sin(), angles.cos()), -1)[:, :width].float()
     return torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)[:, :width].float()
 
 
 @part("position", "sinusoid")
 class Sinusoid(nn.Module):
-    """Sines and cosines of the position: nothing to learn, no longest length."""
+    """Sines and cosines of the position: nothing to learn, no longest length.
+
+    Settings:
+        layout: in "pairs" each cosine stands beside the sine of its wavelength, as in the paper; in "halves" all sines
+            stand before all cosines, as Marian has them.
+    """
 
     table: Tensor
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, *, layout: Layout = "pairs") -> None:
         super().__init__()
-        self.width = width
+        self.width, self.layout = width, layout
         # Grows when a longer sentence comes; not saved, since it can always be made again.
-        self.register_buffer("table", sinusoid(0, 256, width), persistent=False)
+        self.register_buffer("table", sinusoid(0, 256, width, layout), persistent=False)
 
     def forward(self, start: Start, count: int) -> Vectors:
         """The vectors of positions start .. start + count - 1; with many starts, those of each."""
         longest = _last(start) + count
         if longest > self.table.shape[0]:
-            self.table = sinusoid(0, 2 * longest, self.width).to(self.table)
+            self.table = sinusoid(0, 2 * longest, self.width, self.layout).to(self.table)
         return _from(self.table, start, count)
 
 

@@ -52,7 +52,8 @@ class TransformerEncoder(nn.Module):
         norm: "after" a sublayer as in the paper, or "before" it, which trains without a warm-up.
         dropout: share of the numbers dropped in training, in each sublayer's output.
         attend: the attention of every layer.
-        activation: between the two matrices of a feed-forward: "relu", "gelu", or "gelu_tanh", its approximation.
+        activation: between the two matrices of a feed-forward: "relu", "gelu", "gelu_tanh", its approximation, or
+            "silu", also called swish.
         epsilon: what the layers' norms add to a variance.
         share_layers: one layer's weights for all of them (ALBERT): as much work, a fraction of the numbers.
         summary: the vector of the whole source: the "mean" of the last states, the "first" of them, or that one through

@@ -9,5 +9,4 @@ request         what every export is asked, begins with and tells
 shortlist       which target pieces a source piece may lead to, learnt from the model's own looks
 expected        what is asked of a model's parts, in words
 agreement       how far the exported model writes and looks as the model does
-place           folders that are there whole, or not at all
 """

@@ -15,7 +15,7 @@ from regard.importing.huggingface import architecture, config_of, weights_of
 from regard.importing.names import FOLLOWS, HEADS, Pairs, albert_stack, bert_stack, both
 from regard.importing.sentences import Sentences, sentences_of
 from regard.importing.vocabulary import vocabulary_of
-from regard.importing.write import Source, activation, require, tokenizer_file, write_model
+from regard.importing.write import NEVER, Source, activation, require, tokenizer_file, write_model
 
 FIXED = {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False}
 
@@ -131,7 +131,7 @@ class Encoder:
             ours: self.source.take(theirs)
             for ours, theirs in both([("predict.transform", dense), ("predict.norm", norm)])
         }
-        found["predict.bias"] = self.vocabulary.rows(self.source.take(bias), missing=-1e9)
+        found["predict.bias"] = self.vocabulary.rows(self.source.take(bias), missing=NEVER)
         if self.pairs:  # of their two numbers the first says that it follows, of ours the second
             for ours, theirs in both([("predict.follows", FOLLOWS[self.family])]):
                 found[ours] = self.source.take(theirs).flip(0)
@@ -188,8 +188,10 @@ class Encoder:
 
     def _filling(self) -> list[str]:
         """Those of the head."""
-        if self.activation == "relu" and self.family != "roberta":
-            raise UsageError(f"{self.folder}: a head with the activation 'relu' is not supported.")
+        if self.activation in ("relu", "silu") and self.family != "roberta":
+            raise UsageError(
+                f"{self.folder}: a head with the activation {self.config['hidden_act']!r} is not supported."
+            )
         require(self.config, self.folder, {"tie_word_embeddings": True})
         approximate = self.activation == "gelu_tanh" and self.family != "roberta"
         inner = self.config["embedding_size"] if self.family == "albert" else 0

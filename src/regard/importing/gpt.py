@@ -15,9 +15,8 @@ from regard.importing.huggingface import architecture, config_of, is_of, weights
 from regard.importing.names import gpt2_asks, gpt2_stack, gpt2_turned
 from regard.importing.origin import ADDED
 from regard.importing.vocabulary import Vocabulary, vocabulary_of
-from regard.importing.write import Source, activation, require, tokenizer_file, write_model
+from regard.importing.write import NEVER, Source, activation, require, tokenizer_file, write_model
 
-NEVER = -1e9  # the bias of a piece that is not of the model
 USUAL = {
     "activation_function": "gelu_new",
     "n_inner": None,

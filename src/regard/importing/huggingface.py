@@ -26,6 +26,7 @@ SUPPORTED = {
         *("AlbertForSequenceClassification", "AlbertForTokenClassification"),
     ),
     "gpt2": ("GPT2LMHeadModel", "GPT2Model"),
+    "marian": ("MarianMTModel",),
 }
 
 
@@ -65,7 +66,10 @@ def architecture(config: dict[str, Any], family: str) -> str:
 
 def unknown(folder: Path) -> RegardError:
     """The error for a folder that no family knows."""
-    told = f"Supported are {', '.join(sorted(SUPPORTED))} in Hugging Face format."
+    told = (
+        f"Supported are {', '.join(sorted(SUPPORTED))} in Hugging Face format, CTranslate2 folders that translate, and "
+        "Argos packages."
+    )
     if not folder.is_dir() or not (folder / "config.json").is_file():
         return ModelError(f"{folder}: expected a folder with a config.json; there is none.", hint=told)
     config = config_of(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 Pairs = list[tuple[str, str]]
 
@@ -83,3 +83,34 @@ def gpt2_asks(layers: int) -> list[tuple[tuple[str, ...], str]]:
         )
         for layer in range(layers)
     ]
+
+
+ASKS = {"query": "q_proj", "key": "k_proj", "value": "v_proj"}
+
+
+def marian_stack(encoder: int, decoder: int) -> Pairs:
+    """The layers of Marian's encoder and decoder."""
+    found: Pairs = []
+    for layer in range(encoder):
+        names = {"attend": "self_attn", "around_attend": "self_attn_layer_norm"}
+        found += _marian_layer(f"encode.layers.{layer}", f"encoder.layers.{layer}", names)
+    for layer in range(decoder):
+        names = {"self_attend": "self_attn", "around_self": "self_attn_layer_norm"}
+        names |= {"attend": "encoder_attn", "around_attend": "encoder_attn_layer_norm"}
+        found += _marian_layer(f"predict.layers.{layer}", f"decoder.layers.{layer}", names)
+    return both(found)
+
+
+def _marian_layer(ours: str, theirs: str, names: Mapping[str, str]) -> Pairs:
+    found = [
+        (f"{ours}.feed.widen", f"{theirs}.fc1"),
+        (f"{ours}.feed.narrow", f"{theirs}.fc2"),
+        (f"{ours}.around_feed.norm", f"{theirs}.final_layer_norm"),
+    ]
+    for one, other in names.items():
+        if one.startswith("around"):
+            found.append((f"{ours}.{one}.norm", f"{theirs}.{other}"))
+        else:
+            found += [(f"{ours}.{one}.of_{each}", f"{theirs}.{other}.{asked}") for each, asked in ASKS.items()]
+            found.append((f"{ours}.{one}.join", f"{theirs}.{other}.out_proj"))
+    return found

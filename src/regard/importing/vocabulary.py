@@ -106,16 +106,16 @@ def _byte_level(folder: Path, config: dict[str, Any]) -> Tokenizer:
 
 def _unigram(path: Path, config: dict[str, Any]) -> Tokenizer:
     """ALBERT's: accents and capitals are taken off, unless its settings say otherwise."""
-    pieces, unknown, charsmap = read_spiece(path)
-    scored = [(piece, score - 100 if _ends_in_number(piece) else score) for piece, score in pieces]
+    model = read_spiece(path)
+    scored = [(each.text, each.score - 100 if _ends_in_number(each.text) else each.score) for each in model.pieces]
     steps: list[Any] = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
     if not config.get("keep_accents", False):
         steps += [normalizers.NFKD(), normalizers.StripAccents()]
     if config.get("do_lower_case", True):
         steps.append(normalizers.Lowercase())
-    if charsmap:
-        steps.append(normalizers.Precompiled(charsmap))
-    made = Tokenizer(models.Unigram(scored, unk_id=unknown, byte_fallback=False))
+    if model.charsmap:
+        steps.append(normalizers.Precompiled(model.charsmap))
+    made = Tokenizer(models.Unigram(scored, unk_id=model.unknown, byte_fallback=False))
     made.normalizer = normalizers.Sequence([*steps, normalizers.Replace(Regex(" {2,}"), " ")])
     made.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="always")]

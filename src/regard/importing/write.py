@@ -14,6 +14,7 @@ from regard.model import Model, save
 from regard.recipe import resolve
 from regard.task import Role
 
+NEVER = -1e9  # the bias of a piece that is not of the model, and never written
 ACTIVATIONS = {
     "relu": "relu",
     "gelu": "gelu",
@@ -21,6 +22,8 @@ ACTIVATIONS = {
     "gelu_new": "gelu_tanh",
     "gelu_pytorch_tanh": "gelu_tanh",
     "gelu_fast": "gelu_tanh",
+    "silu": "silu",
+    "swish": "silu",
 }
 
 

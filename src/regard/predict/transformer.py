@@ -110,7 +110,8 @@ class TransformerDecoder(nn.Module):
         layers: how many stand on one another.
         feed: the width inside the feed-forward sublayers.
         norm: "after" a sublayer as in the paper, or "before" it, which trains without a warm-up.
-        activation: between the two matrices of a feed-forward: "relu", "gelu", or "gelu_tanh", its approximation.
+        activation: between the two matrices of a feed-forward: "relu", "gelu", "gelu_tanh", its approximation, or
+            "silu", also called swish.
         dropout: share of the numbers dropped in training, in each sublayer's output.
         self_attend: the attention over the past; [attend] is the one over the memory.
         readout: from the top states to the vocabulary.

@@ -11,6 +11,7 @@ from regard.align.heads import choose_heads
 from regard.align.record import FILE as ALIGNER_FILE
 from regard.align.record import Aligner
 from regard.data.corpus import Corpus
+from regard.engine import MANIFEST
 from regard.errors import RegardError
 from regard.evaluate import read_links
 from regard.learn.guide import head_counts
@@ -33,6 +34,26 @@ def finish_writing(folder: Path, corpus: Corpus, say: Say) -> dict[str, str]:
     if aligner is not None:
         files[ALIGNER_FILE] = json.dumps(aligner.to_json(), indent=2, ensure_ascii=False) + "\n"
     return files
+
+
+def finish_imported(folder: Path, corpus: Corpus, say: Say) -> None:
+    """Choose on held-out pairs what an imported translator has no choice of yet, as at the end of a training."""
+    if "val" not in corpus.splits:
+        say("nothing was chosen: the corpus has no validation pairs (--validation cuts some off)")
+        return
+    if not (folder / MANIFEST).is_file():
+        for name, text in finish_writing(folder, corpus, say).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return
+    from regard.importing.ctranslate2.heads import as_translator, read_from
+
+    try:
+        aligner = _chosen_heads(as_translator(folder), corpus, say)
+    except RegardError as error:
+        say(f"the heads that align were not chosen, and stay the model's own: {error}")
+        return
+    if aligner is not None:
+        read_from(folder, aligner)
 
 
 def _chosen_lengths(best: Searches, corpus: Corpus, say: Say) -> Lengths | None:

@@ -12,6 +12,8 @@ from regard.engine.ctranslate2.manifest import Manifest
 from regard.engine.ctranslate2.search import CTranslate2
 from regard.errors import ModelError
 
+PIECES = "pieces.json"  # what CTranslate2 calls our pieces, where it numbers them in another order
+
 
 def open_folder(folder: Path, threads: int | None = None) -> CTranslate2:
     """The engine of an exported folder; each of `threads` (else of all) translates sentences of its own."""
@@ -48,10 +50,11 @@ def default_threads() -> int:
 
 def _names(folder: Path, side: str) -> list[str]:
     """What CTranslate2 calls the pieces of a side, by their ids."""
-    for path in (folder / f"{side}_vocabulary.json", folder / "shared_vocabulary.json"):
+    for path in (folder / PIECES, folder / f"{side}_vocabulary.json", folder / "shared_vocabulary.json"):
         if path.is_file():
             try:
-                return [str(name) for name in json.loads(path.read_text(encoding="utf-8"))]
-            except ValueError as error:
+                found = json.loads(path.read_text(encoding="utf-8"))
+                return [str(name) for name in (found[side] if path.name == PIECES else found)]
+            except (ValueError, KeyError, TypeError) as error:
                 raise ModelError(f"{path}: expected JSON; {error}.", hint="Export the model again.") from error
     raise ModelError(f"{folder} has no vocabulary for its {side}.", hint="Export the model again.")

@@ -26,6 +26,7 @@ class Manifest:
     regard: str = ""  # the version that exported it
     tokenizers: dict[str, str] = field(default_factory=dict)  # the checksum of each file
     agreement: dict[str, Any] = field(default_factory=dict)
+    source_end: bool = True  # whether its sources end with the end; those of some that were imported do not
 
     def text(self) -> str:
         """As `export.json` holds it."""

@@ -144,7 +144,7 @@ class CTranslate2:
         lines = self._named(sources)
         looked = self._looked(lines, targets) if record else [None] * len(lines)
         found = zip(map(tuple, targets), self._likelihoods(lines, targets), looked, strict=True)
-        return [_hypothesis(*each, Options().exponent) for each in found]
+        return [self._hypothesis(*each, Options().exponent) for each in found]
 
     def reader(self, aligner: Aligner | None) -> Aligner:
         """The heads that align are the one row that is recorded."""
@@ -169,7 +169,7 @@ class CTranslate2:
             min_decoding_length=options.min_length,
             max_decoding_length=limit + 1,
             no_repeat_ngram_size=options.no_repeat,
-            suppress_sequences=[[self.target_names[piece]] for piece in options.avoid] or None,
+            suppress_sequences=[[name] for name in self._written(options.avoid) if name] or None,
             use_vmap=shortlist,
             return_scores=True,
             return_attention=asked.record,
@@ -197,7 +197,8 @@ class CTranslate2:
         return {"max_input_length": 0, "max_batch_size": together, "return_end_token": True}
 
     def _named(self, sources: Sequence[Ids]) -> list[list[str]]:
-        return [[self.source_names[piece] for piece in source] for source in sources]
+        last = None if self.manifest.source_end else -1
+        return [[self.source_names[piece] for piece in source[:last]] for source in sources]
 
     def _written(self, ids: Sequence[int]) -> list[str]:
         return [self.target_names[piece] for piece in ids]
@@ -227,7 +228,7 @@ class CTranslate2:
             scores = [_score(each.ids, value, options.exponent) for each, value in zip(some, values, strict=True)]
             best = sorted(range(len(some)), key=lambda place: -scores[place])[: options.nbest]
             found.append(
-                [_hypothesis(some[each].ids, values[each], some[each].looked, options.exponent) for each in best]
+                [self._hypothesis(some[each].ids, values[each], some[each].looked, options.exponent) for each in best]
             )
         return found
 
@@ -238,6 +239,10 @@ class CTranslate2:
         given = {"max_input_length": 0, "max_batch_size": self._always(lines)["max_batch_size"]}
         found = self.backend.score_batch(lines, [self._written(target) for target in targets], **given)
         return [float(sum(each.log_probs)) for each in found]
+
+    def _hypothesis(self, ids: tuple[int, ...], likelihood: float, looked: Rows | None, alpha: Number) -> Hypothesis:
+        weights = () if looked is None else (_weights(looked, len(ids), self.manifest.source_end),)
+        return Hypothesis(ids, _score(ids, likelihood, alpha), likelihood, weights)
 
     def _looked(self, lines: list[list[str]], targets: Sequence[Sequence[int]]) -> list[Rows | None]:
         """What each target and its end look at: they are given as a beginning that leaves nothing to write."""
@@ -284,18 +289,15 @@ def _reached(drafts: list[_Draft], limit: int, options: Options) -> bool:
     return options.beam > 1 and any(len(each.ids) >= limit for each in drafts)
 
 
-def _hypothesis(ids: tuple[int, ...], likelihood: float, looked: Rows | None, alpha: Number) -> Hypothesis:
-    weights = () if looked is None else (_weights(looked, len(ids)),)
-    return Hypothesis(ids, _score(ids, likelihood, alpha), likelihood, weights)
-
-
 def _score(ids: tuple[int, ...], likelihood: float, alpha: Number) -> float:
     return likelihood / penalty_of(len(ids) + 1, alpha)
 
 
-def _weights(rows: Rows, pieces: int) -> Float[np.ndarray, "1 T S"]:
-    """The rows of the pieces and of the end, as those of one head."""
-    if not rows or len(rows[0]) == 1:  # a source of nothing but its end is passed over, and has one place to look at
+def _weights(rows: Rows, pieces: int, source_end: bool) -> Float[np.ndarray, "1 T S"]:
+    """The rows of the pieces and of the end, as those of one head; an end that no source has is never looked at."""
+    # A source of nothing but its end is passed over, and has one place to look at.
+    if not rows or (source_end and len(rows[0]) == 1):
         return np.ones((1, pieces + 1, 1), dtype=np.float32)
     # The step after the last piece looked the same whether it wrote the end or went on.
-    return np.array(rows[: pieces + 1], dtype=np.float32)[None]
+    found = np.array(rows[: pieces + 1], dtype=np.float32)[None]
+    return found if source_end else np.pad(found, ((0, 0), (0, 0), (0, 1)))

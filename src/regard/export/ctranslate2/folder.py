@@ -15,10 +15,10 @@ from regard.align.record import Aligner
 from regard.engine import MANIFEST
 from regard.engine.ctranslate2 import Manifest, library
 from regard.engine.home import read_aligner
+from regard.engine.place import fresh_folder
 from regard.engine.tokenizers import checksums
 from regard.export.agreement import Agreement
 from regard.export.ctranslate2.fitting import check_expressible
-from regard.export.place import fresh_folder
 from regard.export.request import Exported, Say, Wish, checked, checked_twice, keep, lines_to_check, open_model
 from regard.export.shortlist import effect, learn
 from regard.translate.translator import Translator

@@ -34,7 +34,14 @@ from regard.model import Model
 from regard.predict.transformer import DecoderLayer
 from regard.predict.words import Linear
 from regard.sublayers import FeedForward, Residual
+from regard.types import Modules
 
+ACTIVATIONS = {
+    "relu": common_spec.Activation.RELU,
+    "gelu": common_spec.Activation.GELU,
+    "gelu_tanh": common_spec.Activation.GELUTanh,
+    "silu": common_spec.Activation.SWISH,
+}
 POSITIONS = 1024  # of a sinusoid, which itself has no end: more than a line of `regard translate` has
 
 
@@ -67,7 +74,7 @@ def positions(embed: Tokens) -> int:
 def _encoder(model: Model) -> TransformerEncoderSpec:
     layers = model.encode.layers
     spec = TransformerEncoderSpec(
-        len(layers), layers[0].attend.heads, pre_norm=layers[0].around_attend.before, activation=_relu()
+        len(layers), layers[0].attend.heads, pre_norm=layers[0].around_attend.before, activation=_activation(layers)
     )
     _embed(spec, spec.embeddings[0], model.embed)
     for theirs, ours in zip(spec.layer, layers, strict=True):
@@ -83,7 +90,7 @@ def _decoder(model: Model, aligner: Aligner) -> TransformerDecoderSpec:
         len(layers),
         count,
         pre_norm=layers[0].around_self.before,
-        activation=_relu(),
+        activation=_activation(layers),
         alignment_layer=aligner.layer,
         alignment_heads=len(aligner.heads) or count,
     )
@@ -169,8 +176,9 @@ def _epsilon(model: Model) -> float:
     return found.pop()
 
 
-def _relu() -> common_spec.Activation:
-    return common_spec.Activation.RELU
+def _activation(layers: Modules) -> common_spec.Activation:
+    """The one activation of a stack's feed-forwards."""
+    return ACTIVATIONS[layers[0].feed.activation]
 
 
 def _array(weight: Tensor) -> Any:

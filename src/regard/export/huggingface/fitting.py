@@ -16,8 +16,8 @@ from regard.embed.tokens import Tokens
 from regard.encode.transformer import TransformerEncoder
 from regard.errors import ModelError, UsageError
 from regard.export.expected import expected, plain_heads
-from regard.importing.gpt import NEVER
 from regard.importing.origin import ADDED, Origin
+from regard.importing.write import NEVER
 from regard.model import Model
 from regard.predict.fill import Fill
 from regard.predict.label import Label

@@ -13,13 +13,13 @@ from safetensors.torch import save_file
 from regard.data.sides.text import Text
 from regard.engine import MANIFEST
 from regard.engine.home import holds_model, model_home
+from regard.engine.place import fresh_folder
 from regard.errors import MissingData, ModelError, UnknownName, UsageError
 from regard.export.huggingface.config import config_of
 from regard.export.huggingface.fitting import Fitted, fitted
 from regard.export.huggingface.sentences import sentence_files
 from regard.export.huggingface.tokenizer import tokenizer_files
 from regard.export.huggingface.weights import weights_of
-from regard.export.place import fresh_folder
 from regard.export.request import FULL, Say, Wish
 from regard.importing import import_model
 from regard.importing.origin import Origin

@@ -15,10 +15,10 @@ from typing import Literal, get_args
 import torch
 
 from regard.engine.onnx import Manifest, library
+from regard.engine.place import fresh_folder
 from regard.engine.tokenizers import checksums
 from regard.errors import ModelError, UnknownName, UsageError
 from regard.export.agreement import Agreement
-from regard.export.place import fresh_folder
 from regard.export.request import (
     FULL,
     KEPT,

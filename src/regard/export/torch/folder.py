@@ -11,12 +11,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from regard.engine import MANIFEST
+from regard.engine.place import fresh_folder
 from regard.engine.pytorch import Manifest, Torch
 from regard.engine.pytorch.eight_bits import kernel
 from regard.engine.pytorch.folder import QUANTIZATIONS, WEIGHTS, WHOLE, write_shortlist, write_weights
 from regard.errors import UnknownName
 from regard.export.agreement import Agreement
-from regard.export.place import fresh_folder
 from regard.export.request import (
     KEPT,
     Exported,

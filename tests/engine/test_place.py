@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from regard.engine import MANIFEST
+from regard.engine.place import fresh_folder
 from regard.errors import UsageError
-from regard.export.place import fresh_folder
 
 
 @pytest.fixture

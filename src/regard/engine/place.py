@@ -18,7 +18,7 @@ def fresh_folder(folder: Path, *, source: Path, force: bool = False) -> Iterator
     """A new folder to fill, which then takes the place of `folder`; if anything fails, all is as it was before.
 
     What stands there already is replaced if it is an earlier export, or anything at all with `force`; only `source`,
-    the model that is being exported, is never written over.
+    the model that this is made of, is never written over.
     """
     _check_place(folder, source, force)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def fresh_folder(folder: Path, *, source: Path, force: bool = False) -> Iterator
 def _check_place(folder: Path, source: Path, force: bool) -> None:
     ours, theirs = folder.resolve(), source.resolve()
     if ours == theirs or ours in theirs.parents:
-        raise UsageError(f"{folder} holds the model that is to be exported.", hint="Export into another folder.")
+        raise UsageError(f"{folder} holds the model that this is to be made of.", hint="Give another folder.")
     if folder.is_file():
         raise UsageError(f"{folder} is a file.", hint="Give the name of a folder that is not there yet.")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file() and not force:
