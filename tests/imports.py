@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
@@ -14,6 +15,7 @@ LINES = [
     "اللغة العربية تكتب من اليمين إلى اليسار.",
 ] * 4
 SEEN = [*LINES[:6], "An unseen sentence, with été and words: foxes!", "  two  spaces ", "x"]
+BASE = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -71,3 +73,37 @@ def drawn(model):
     for weight in model.parameters():
         weight.data.normal_(0, 0.2) if weight.dim() > 1 else weight.data.add_(torch.randn_like(weight) * 0.1)
     return model.eval()
+
+
+def _transformers():
+    return pytest.importorskip("transformers", reason="parity is measured where transformers is installed")
+
+
+def vocabulary(folder, family):
+    if family == "bert":
+        return wordpiece(folder)
+    if family == "albert":
+        return spiece(folder, pytest.importorskip("sentencepiece", reason="writes the vocabulary of ALBERT"))
+    if family == "roberta":
+        return byte_level(folder, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], "RobertaTokenizer")
+    return byte_level(folder, ["<|endoftext|>"], "GPT2Tokenizer")
+
+
+def made(folder, architecture, **settings):
+    """A folder as Hugging Face writes it, and the model in it."""
+    folder.mkdir(exist_ok=True)
+    family = next(each for each in ("roberta", "albert", "bert", "gpt2") if architecture.lower().startswith(each))
+    size = vocabulary(folder, family)
+    named = {"bert": "Bert", "roberta": "Roberta", "albert": "Albert", "gpt2": "GPT2"}[family]
+    if family == "roberta":
+        settings = {"max_position_embeddings": 50, "type_vocab_size": 1, "pad_token_id": 1, **settings}
+    config = getattr(_transformers(), f"{named}Config")(
+        vocab_size=size, attn_implementation="eager", **{"max_position_embeddings": 48, **settings}
+    )
+    model = drawn(getattr(_transformers(), architecture)(config))
+    model.save_pretrained(folder)
+    return model
+
+
+def theirs_tokenizer(folder):
+    return _transformers().AutoTokenizer.from_pretrained(folder)

@@ -56,6 +56,8 @@ def forward(model):
         return model.teach(Batch(source if model.encode else None, words(TARGET, (6, 3, 5))))
     if hasattr(model.predict, "fill"):
         return model.fill(source)
+    if hasattr(model.predict, "vector"):
+        return model.vector(source)
     return model.label(source) if hasattr(model.predict, "label") else model.tag(source)
 
 
@@ -90,7 +92,7 @@ def fitting(kind, name, predict="luong"):
         found += ["predict.bridge=project"]
     if decoder in DECODERS:
         found += ["predict.embed.width=8"]
-    if decoder in ("plain", "fill"):
+    if decoder in ("plain", "fill", "vector"):
         found += ["attend=none"]
     if kind == "encode":
         found += {
@@ -114,7 +116,8 @@ def model(settings=(), source=SOURCE, target=TARGET):
 
 def task_of(settings):
     """The task that goes with the parts that settings name; without any of them it is to write text for text."""
-    found, goals = [], {"label": ("classify", "label"), "tag": ("tag", "tags"), "fill": ("fill", "nothing")}
+    goals = {"label": ("classify", "label"), "tag": ("tag", "tags"), "fill": ("fill", "nothing")}
+    found, goals = [], {**goals, "vector": ("encode", "nothing")}
     for setting in settings:
         key, _, name = setting.partition("=")
         if key in ("predict", "predict.part") and name in goals:

@@ -337,6 +337,8 @@ def run(built, kind, name):
     torch.manual_seed(5)
     images = getattr(built.encode, "sees_images", False)
     source = pictures([(13, 17), (11, 7), (5, 12)]) if images else words(31, (7, 5, 2))
+    if hasattr(built.predict, "vector"):
+        return built.vector(source).vectors
     if not hasattr(built.predict, "teach"):  # a label, or tags
         return built.predict(built.read(source)).logits
     return built.teach(Batch(source, words(TARGET, (6, 3, 5)))).logits

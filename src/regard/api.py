@@ -10,6 +10,7 @@ from regard.data.corpus import Corpus
 from regard.data.held_out import Amount, HeldOut
 from regard.evaluate import Report
 from regard.learn.events import Tell, quiet
+from regard.tasks.cache import Cache
 from regard.tasks.evaluation import EvaluateOptions
 from regard.tasks.evaluation import evaluate as measure
 from regard.tasks.job import TrainJob, silent
@@ -79,6 +80,9 @@ def evaluate(
     engine: str | None = None,
     outputs: str | Path | None = None,
     probabilities: str | Path | None = None,
+    window: int | None = None,
+    cache: Cache | None = None,
+    tune: bool = False,
     say: Say = silent,
 ) -> Report:
     """Measure a model on a split of a corpus by the metrics of its task, each with its 95 % interval.
@@ -97,11 +101,13 @@ def evaluate(
         engine: what runs a model that is read from a folder.
         outputs: a file that keeps the answers, a line each; `probabilities` one that keeps how sure the model was of
             each, where it tells.
+        window: of a language model, how many pieces are predicted at once, if not as many as in training.
+        cache: of a language model, what it looks back at in its own past (`regard.tasks.cache.Cache`); `tune` chooses
+            its theta and share on the validation split.
         say: hears notes in words.
     """
-    asked = EvaluateOptions(
-        split, source, target, any_language, HeldOut(validation, test), by_length, gold, beam, alpha, tokenize
-    )
+    cut, scored = HeldOut(validation, test), (window, cache, tune)
+    asked = EvaluateOptions(split, source, target, any_language, cut, by_length, gold, beam, alpha, tokenize, *scored)
     report, answers = measure(model, data, asked, engine=engine, say=say)
     if outputs is not None:
         answers.keep(Path(outputs))

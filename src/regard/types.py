@@ -326,3 +326,11 @@ class Filled:
     logits: Float[Tensor, "*B V"]
     follows: Float[Tensor, "B 2"] | None = None
     looked: tuple[Attended, ...] = ()
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A vector for each source, and what was looked at to make it."""
+
+    vectors: Float[Tensor, "B E"]
+    looked: tuple[Attended, ...] = ()

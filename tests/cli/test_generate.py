@@ -11,6 +11,8 @@ import regard
 from answering import trained
 from regard.cli import app
 from regard.errors import UsageError
+from regard.tasks.cache import Cache
+from regard.translate.translator import Translator
 
 runner = CliRunner()
 
@@ -115,3 +117,36 @@ def test_a_reader_that_goes_away_is_no_traceback(folder):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert "expected top_p to be more than 0 and at most 1" in done.stderr
+
+
+# --- with a cache of its own past ---------------------------------------------------------------------------
+
+
+def test_a_line_is_scored_and_shown_with_what_it_said_before(folder, model, tmp_path):
+    line, cache = "the key near the doors near the key", Cache(5, 0.4, 0.3)
+    asked = ("--cache", 5, "--cache-theta", 0.4, "--cache-share", 0.3)
+    told = json.loads(run("score", folder, *asked, "--format", "jsonl", text=f"{line}\n"))
+    assert told["likelihood"] == pytest.approx(model.score(line, cache).likelihood)
+    assert told["likelihood"] != pytest.approx(model.score(line).likelihood)
+    assert len(told["attention"][0][0]) == len(told["looked_at"])
+    run("show", folder, line, "--cache", 5, "--cache-theta", 0.4, "--out", tmp_path / "page.json")
+    assert json.loads((tmp_path / "page.json").read_text())
+    with pytest.raises(UsageError, match="--cache-share goes with --cache"):
+        run("score", folder, "--cache-share", 0.3, text="a\n")
+
+
+def test_it_is_measured_with_a_cache_that_validation_text_chose(folder, model, tmp_path):
+    for split, count in (("train", 5), ("val", 7), ("test", 11)):
+        text = "".join(f"the key near door {row} is the key\n" for row in range(count))
+        (tmp_path / f"{split}.txt").write_text(text)
+    plain, none = (
+        json.loads(run("evaluate", folder, "--data", tmp_path, "--json", *asked)) for asked in ((), ("--cache", 0))
+    )
+    assert none["scores"] == plain["scores"]
+    best = regard.evaluate(model, tmp_path, cache=Cache(50), tune=True, window=31)
+    chosen = model.tuned(Cache(50), list((tmp_path / "val.txt").read_text().splitlines()), 31)
+    assert "windows of 31 pieces" in best.title
+    assert f"cache of 50 pieces (theta {chosen.theta:g}, share {chosen.share:g})" in best.title
+    assert best.by_metric()["perplexity"].value < regard.evaluate(model, tmp_path).by_metric()["perplexity"].value
+    with pytest.raises(UsageError, match="cache and window are for language models"):
+        regard.evaluate(Translator.__new__(Translator), tmp_path, window=3)

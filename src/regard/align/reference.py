@@ -65,7 +65,7 @@ def reference_links(
     model: str = "hmm",
     method: str | None = None,
     wanted: Collection[int] | None = None,
-    hooked: Callable[[], None] | None = None,
+    on_pass: Callable[[], None] | None = None,
 ) -> list[tuple[Link, ...]]:
     """The links of pairs, given as words, learnt from all of them.
 
@@ -73,7 +73,7 @@ def reference_links(
         model: "hmm", or "diagonal" for that of fast_align.
         method: how both ways are made one: "posterior", or a method of `align.symmetrise`; each model has its own.
         wanted: the pairs, counted from 0, whose links are asked for, in order; all if left out.
-        heard: called after each of the iterations, `sum(ROUNDS)` of them.
+        on_pass: called after each of the iterations, `sum(ROUNDS)` of them.
 
     Pairs with an empty side, or one of more than 100 words, have no links.
     """
@@ -85,8 +85,8 @@ def reference_links(
     bitext = Bitext(sources, targets)
     ways = Way(bitext, alpha=plan.alpha), Way(bitext, backward=True, alpha=plan.alpha)
     for _ in train(bitext, ways, plan):
-        if hooked is not None:
-            hooked()
+        if on_pass is not None:
+            on_pass()
     rows = range(bitext.pairs) if wanted is None else wanted
     found = dict(_decoded(bitext, ways, method or plan.method, set(rows)))
     return [found.get(row, ()) for row in rows]

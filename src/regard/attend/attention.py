@@ -14,6 +14,7 @@ from regard.attend.choice import Choice
 from regard.attend.scope import Scope, View
 from regard.attend.score import Score
 from regard.errors import ShapeError, UsageError
+from regard.fast import shortcuts
 from regard.fast.dropout import drop
 from regard.fast.dropped_attention import dropped_attention
 from regard.hooks import Looked, hooked, tell
@@ -190,7 +191,7 @@ class Attention(nn.Module):
 
     def forward(self, query: Queries, prepared: Prepared, *, start: int | None = None, real: Real = None) -> Attended:
         """Look. `start` is the position of the first query; `real` marks the queries that are not padding."""
-        if self.fusible and not hooked(Looked) and not self._is_short(prepared.keys):
+        if self.fusible and shortcuts() and not self._is_short(prepared.keys):
             return self.fused(query, prepared, start)
         attended = self.explicit(query, prepared, start, real)
         tell_looked(self, attended, start or 0)

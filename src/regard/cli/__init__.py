@@ -20,6 +20,7 @@ from regard.cli import (
     classify,
     compare,
     data,
+    encode,
     evaluate,
     export,
     fill,
@@ -59,6 +60,7 @@ app.command("caption")(caption.caption)
 app.command("classify")(classify.classify)
 app.command("tag")(classify.tag)
 app.command("fill")(fill.fill)
+app.command("encode")(encode.encode)
 app.command("generate")(generate.generate)
 app.command("score")(generate.score)
 app.command("align")(align.align)

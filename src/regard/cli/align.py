@@ -191,7 +191,7 @@ def _learnt(words: list[list[list[str]]], method: str | None) -> list[tuple[tupl
     counted = ([[form(word) for word in line] for line in side] for side in words)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("learning", total=sum(ROUNDS))
-        return reference_links(*counted, method=method, hooked=lambda: progress.advance(task))
+        return reference_links(*counted, method=method, on_pass=lambda: progress.advance(task))
 
 
 def _told(linked: Linked, source: str, target: str, unit: str) -> str:

@@ -94,13 +94,13 @@ def opened(folder: Path, verb: str) -> Any:
     return open_model(folder)
 
 
-def _filter(model: Any, file: Path | None, lines: Callable[[Any], Iterable[str]], *, record: bool) -> None:
-    """Answer groups of lines as they come."""
+def _filter(model: Any, file: Path | None, lines: Callable[[Any], Iterable[str]], **asked: Any) -> None:
+    """Answer groups of lines as they come; `asked` is what the model's `answer` takes."""
     from regard.chunks import one_line
 
     for group in read_lines(file):
         cells = group if model.reads == "text" else _paths(group)
-        told = [line for answer in model.answer(cells, record=record) for line in lines(answer)]
+        told = [line for answer in model.answer(cells, **asked) for line in lines(answer)]
         sys.stdout.buffer.write("".join(f"{one_line(line)}\n" for line in told).encode("utf-8"))
         sys.stdout.buffer.flush()
 

@@ -8,7 +8,20 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from regard.cli.options import ENGINE, Alpha, AnyLanguage, Data, From, TestSize, To, ValidationSize
+from regard.cli.options import (
+    ENGINE,
+    Alpha,
+    AnyLanguage,
+    CacheShare,
+    CacheSize,
+    CacheTheta,
+    Data,
+    From,
+    TestSize,
+    To,
+    ValidationSize,
+    cache_of,
+)
 
 Gold = Annotated[
     Path | None, typer.Option(help="Gold links, a line a pair, for the alignment error; else those of the corpus.")
@@ -42,6 +55,15 @@ def evaluate(
     ] = None,
     outputs_file: OutputsFile = None,
     probabilities: Probabilities = None,
+    window: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Of a language model: pieces that are predicted at once.")
+    ] = None,
+    cache: CacheSize = None,
+    cache_theta: CacheTheta = None,
+    cache_share: CacheShare = None,
+    cache_tune: Annotated[
+        bool, typer.Option("--cache-tune", help="Choose theta and share on the validation split.")
+    ] = False,
     engine: EngineName = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
@@ -49,7 +71,8 @@ def evaluate(
 
     Of a translator: BLEU, chrF, exact match, alignment error where gold links are. Of a captioner: the same, and how
     often nouns look at what they name. Of a classifier: accuracy, macro F1, calibration, which classes are taken for
-    which. Of a tagger: accuracy, tag by tag. The languages are those that the model was trained for; --from
+    which. Of a tagger: accuracy, tag by tag. Of a language model: perplexity, with --cache that of one which looks back
+    at its own past. The languages are those that the model was trained for; --from
     and --to may be left out, or name the columns of a table of texts and labels.
 
     Example: regard evaluate runs/de-en --data multi30k --from de --to en --by-length
@@ -61,7 +84,8 @@ def evaluate(
     rows: dict[str, Any] = {name: None if text is None else read_amount(text) for name, text in cut.items()}
     rows |= {"split": split, "source": source, "target": target, "any_language": any_language}
     asked: dict[str, Any] = {"gold": gold, "beam": beam, "alpha": alpha, "tokenize": tokenize, "engine": engine}
-    asked |= {"probabilities": probabilities}
+    asked |= {"probabilities": probabilities, "window": window, "tune": cache_tune}
+    asked |= {"cache": cache_of(cache, cache_theta, cache_share)}
     asked |= {"by_length": by_length or out is not None, "outputs": outputs_file, "say": partial(typer.echo, err=True)}
     report = measure(model, data, **rows, **asked)
     if out is not None:

@@ -1,10 +1,10 @@
-"""`regard export MODEL --to torch|ctranslate2|onnx --out DIR`: a model to serve, checked before it is used."""
+"""`regard export MODEL --to torch|ctranslate2|onnx|huggingface --out DIR`: a model to serve, checked first."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,17 +13,19 @@ from regard.cli.lines import read_lines
 from regard.cli.options import AnyLanguage
 from regard.errors import UsageError, did_you_mean
 
-if TYPE_CHECKING:
-    from regard.export.request import Exported
-
-USUAL = {"torch": "int8", "ctranslate2": "int8", "onnx": "float32"}  # how weights are kept where nobody says
+USUAL = {
+    "torch": "int8",
+    "ctranslate2": "int8",
+    "onnx": "float32",
+    "huggingface": "float32",
+}  # how weights are kept where nobody says
 
 To = Annotated[
     list[str],
     typer.Option(
         "--to",
         metavar="ENGINE|LANG",
-        help="The engine to export to: torch, ctranslate2 or onnx. Given again: the language of --data to write.",
+        help="What to export to: torch, ctranslate2, onnx, huggingface. Given again: the language of --data to write.",
         autocompletion=lambda: list(USUAL),
     ),
 ]
@@ -64,7 +66,8 @@ def export(
     """Export a model with its tokenizers, and check that it translates and aligns as before.
 
     --to torch takes every model that writes text, for our own engine; --to ctranslate2 takes Transformers, and is
-    the fastest for them; --to onnx takes every model that writes text to where there is no PyTorch.
+    the fastest for them; --to onnx takes every model that writes text to where there is no PyTorch. --to huggingface
+    takes BERT, RoBERTa, ALBERT and GPT-2, trained here or imported, to `transformers`.
 
     `regard translate DIR` then runs the exported model, with the same options and the same output.
 
@@ -87,7 +90,7 @@ def export(
     corpus = Corpus.open(data, source=source, target=target, held_out=held_out) if data else None
     wish = Wish(quantization or USUAL[engine], lines, corpus, shortlist, force)
     export_model = import_module(f"regard.export.{engine}").export
-    typer.echo(_told(export_model(model, out, wish, say=lambda line: typer.echo(line, err=True))))
+    typer.echo(export_model(model, out, wish, say=lambda line: typer.echo(line, err=True)).told())
 
 
 def _engine_and_language(to: list[str]) -> tuple[str, str | None]:
@@ -100,12 +103,3 @@ def _engine_and_language(to: list[str]) -> tuple[str, str | None]:
             hint=did_you_mean(to[0], USUAL) or "Write --to ctranslate2, or --to ctranslate2 --data D --from de --to en",
         )
     return engines[0], languages[0] if languages else None
-
-
-def _told(found: Exported) -> str:
-    share = found.size / found.before
-    return (
-        f"{found.folder}: {found.size / 1e6:.1f} MB of weights, {share:.0%} of the model's {found.before / 1e6:.1f} MB;"
-        f" {found.quantized.outputs:.1%} of {found.quantized.sentences:,} outputs and "
-        f"{found.quantized.links:.1%} of links as the model's"
-    )

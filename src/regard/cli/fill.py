@@ -10,7 +10,7 @@ import typer
 from regard.cli.classify import Form, ModelFolder, _cell, _filter, opened
 
 if TYPE_CHECKING:
-    from regard.tasks.filler import Filling
+    from regard.tasks.filling import Filling
 
 HOLE = "[MASK]"
 
@@ -28,8 +28,9 @@ def fill(
 ) -> None:
     """Fill the holes of a text, or of each line: the text as it is likeliest, then each hole's pieces after a tab.
 
-    A piece that begins with a space in the text begins a word. --format jsonl has everything, what each hole looked at
-    in the last layer included. Of two texts, of a model that reads such, a tab stands between them.
+    A piece that begins with a space in the text begins a word. --format jsonl has everything: what each hole looked at
+    in the last layer, and what every piece looked at in every layer and head. Of two texts, of a model that reads such,
+    a tab stands between them.
 
     Example: regard fill runs/bert "the [MASK] barks ."
     """
@@ -74,4 +75,6 @@ def _json(answer: Filling, top: int) -> str:
         ]
         weights = view.weights[0].tolist() if len(view.weights) else []
         told["holes"].append({"word": answer.owners[hole.position], "pieces": pieces[:top], "weights": weights})
+    if answer.attention:
+        told |= {"looked_at": answer.read.labels, "attention": [each.tolist() for each in answer.attention]}
     return one_json_line(told)

@@ -12,6 +12,7 @@ import typer
 
 from regard.cli.classify import File, Form, ModelFolder, _cell, opened
 from regard.cli.lines import read_lines
+from regard.cli.options import CacheShare, CacheSize, CacheTheta, cache_of
 
 if TYPE_CHECKING:
     from regard.tasks.generation import Generation, Scored
@@ -88,18 +89,27 @@ def score(
     words: Annotated[
         bool, typer.Option("--words", help="Add each word and its log-likelihood, as word:-1.23.")
     ] = False,
+    attention: Annotated[
+        bool, typer.Option("--attention/--no-attention", help="With --format jsonl: what each piece looked at.")
+    ] = True,
     form: Form = "text",
+    cache: CacheSize = None,
+    cache_theta: CacheTheta = None,
+    cache_share: CacheShare = None,
 ) -> None:
     """Print how likely each line of standard input (or a file) is to a language model.
 
     Each line by itself: its log-likelihood (natural logarithm, the end included), a tab, its perplexity by word.
+    With --cache, what a line said before counts. --format jsonl has what each piece looked at in every layer (with
+    --cache, what the cache looked at), too: much more than the likelihoods, which --no-attention leaves alone.
 
     Example: regard score runs/book sentences.txt --words
     """
+    looks_back = cache_of(cache, cache_theta, cache_share)
     found = opened(model, "generate")
     for group in read_lines(file):
-        for answer in found.score(group):
-            _print(_score_json(answer) if form == "jsonl" else _score_line(answer, words))
+        for answer in found.score(group, looks_back):
+            _print(_score_json(answer, attention) if form == "jsonl" else _score_line(answer, words))
 
 
 def _stream(model: Any, prompt: str, options: Any) -> None:
@@ -130,10 +140,16 @@ def _text_json(answer: Generation) -> str:
 
     told: dict[str, Any] = {"prompt": answer.prompt, "text": answer.text, "continuation": answer.continuation}
     told |= {"pieces": answer.pieces, "likelihood": answer.likelihood, "ended": answer.ended}
-    if answer.record is not None:
-        told |= {"words": answer.record.target.words, "looked_at": answer.record.target.labels}
-        told["attention"] = [each.tolist() for each in answer.attention]
-    return one_json_line(told)
+    return one_json_line(told | _looked(answer))
+
+
+def _looked(answer: Generation | Scored) -> dict[str, Any]:
+    """The words, the pieces, and what each piece looked at in every layer and head; nothing where it does not look."""
+    if answer.record is None:
+        return {}
+    seen = answer.record.target
+    attention = [each.tolist() for each in answer.attention]
+    return {"words": seen.words, "looked_at": seen.labels, "attention": attention}
 
 
 def _score_line(answer: Scored, words: bool) -> str:
@@ -144,9 +160,10 @@ def _score_line(answer: Scored, words: bool) -> str:
     return "\t".join(cells)
 
 
-def _score_json(answer: Scored) -> str:
+def _score_json(answer: Scored, attention: bool) -> str:
     from regard.chunks import one_json_line
 
     told: dict[str, Any] = {"text": answer.text, "likelihood": answer.likelihood, "perplexity": answer.perplexity}
     told |= {"piece_perplexity": answer.piece_perplexity, "bits_per_byte": answer.bits_per_byte}
-    return one_json_line({**told, "words": answer.words, "word_likelihoods": answer.word_likelihoods})
+    told |= {**(_looked(answer) if attention else {}), "words": answer.words}
+    return one_json_line(told | {"word_likelihoods": answer.word_likelihoods})

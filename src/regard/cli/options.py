@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from regard.cli import complete
+
+if TYPE_CHECKING:
+    from regard.tasks.cache import Cache
 
 Settings = Annotated[
     list[str] | None,
@@ -39,3 +42,28 @@ _CUT = (
 )
 ValidationSize = Annotated[str | None, typer.Option(metavar="N|SHARE", help=_CUT.format("validation"))]
 TestSize = Annotated[str | None, typer.Option(metavar="N|SHARE", help=_CUT.format("test"))]
+CacheSize = Annotated[
+    int | None,
+    typer.Option(
+        "--cache", min=0, metavar="N", help="Of a language model: look back at its last N predictions (Grave 2017)."
+    ),
+]
+CacheTheta = Annotated[
+    float | None, typer.Option(min=0, help="With --cache: how sharply it picks what is most alike; near 0: all alike.")
+]
+CacheShare = Annotated[
+    float | None, typer.Option(help="With --cache: how much of a prediction is what it found, from 0 to below 1.")
+]
+
+
+def cache_of(size: int | None, theta: float | None, share: float | None) -> Cache | None:
+    """The cache that these options ask for."""
+    from regard.errors import UsageError
+    from regard.tasks.cache import Cache
+
+    given = {name: value for name, value in (("theta", theta), ("share", share)) if value is not None}
+    if size is None:
+        if given:
+            raise UsageError(f"--cache-{next(iter(given))} goes with --cache.", hint="Write --cache 2000 as well.")
+        return None
+    return Cache(size, **given)

@@ -12,10 +12,12 @@ import typer
 
 from regard.cli import complete
 from regard.cli.lines import read_lines
+from regard.cli.options import CacheSize, CacheTheta, cache_of
 
 if TYPE_CHECKING:
     from regard.align.record import Record
     from regard.show.views import View
+    from regard.tasks.cache import Cache
 
 Corpus = Annotated[
     str | None,
@@ -40,8 +42,9 @@ def show(
         Path | None, typer.Option(help="A file: .html .png .svg .pdf .json .csv .txt. Without it, the terminal.")
     ] = None,
     view: Annotated[
-        Literal["matrix", "lines", "heads", "text"], typer.Option(help="What to draw; a page has every view.")
-    ] = "matrix",
+        Literal["matrix", "lines", "heads", "text"] | None,
+        typer.Option(help="What to draw: else the matrix, or the text of a language model; a page has every view."),
+    ] = None,
     kind: Annotated[
         Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
     ] = None,
@@ -49,31 +52,52 @@ def show(
     head: Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")] = None,
     pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
     compare: Annotated[Path | None, typer.Option(help="Another model, side by side.")] = None,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="Of a language model: how it goes on, at three temperatures.")
+    ] = False,
     right: Right = None,
     data: Corpus = None,
     split: Annotated[str, typer.Option(help="With --data: which split.")] = "test",
+    cache: CacheSize = None,
+    cache_theta: CacheTheta = None,
 ) -> None:
     """Answer a sentence and show what the model looked at, and how far to believe it.
 
     Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back
-    at. Of a captioner: where in the image, for each word. Of a classifier or a tagger: the words that it looked at (an
-    image: where). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration.
+    at (with --cache, what its cache looks at), and with --samples how it goes on. Of a filler: for each [MASK]. Of a
+    captioner: where in the image, for each word. Of a classifier or a tagger: the words that it looked at (an image:
+    where). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration.
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
+    from regard.cli.show_samples import show_samples
     from regard.errors import UsageError
-    from regard.tasks.objects import goal_of, reads_of
+    from regard.tasks.objects import goal_of, reads_of, verb_of
 
-    if goal_of(model) != "write" or reads_of(model) not in ("text", "nothing"):
-        writers = {"target": target, "view": view != "matrix", "kind": kind, "layer": layer, "head": head}
+    goal, reads = goal_of(model), reads_of(model)
+    looks = (kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
+    looks_back = cache_of(cache, cache_theta, None)
+    if reads != "nothing" and (samples or looks_back):
+        raise UsageError(
+            f"--{'samples' if samples else 'cache'} is for language models; this one was made to {verb_of(model)}.",
+            hint="Leave it out.",
+        )
+    if goal == "fill" and data is None:
+        _filled(model, _sentences(sentence, right), right, out, (view or "text", *looks), (target, compare))
+        return
+    if goal != "write" or reads not in ("text", "nothing"):
+        writers = {"target": target, "view": view, "kind": kind, "layer": layer, "head": head}
         _answered(model, sentence, right, data, split, out, {**writers, "pieces": pieces, "compare": compare})
         return
     if right is not None or data is not None:
         raise UsageError(f"{'--right' if right else '--data'} is for models that classify, tag or caption.")
-    if reads_of(model) == "nothing" and target is not None:
+    if reads == "nothing" and target is not None:
         raise UsageError("--target is for models that translate; this one was made to generate.", hint="Leave it out.")
-    drawn = (view, kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
-    _translated(model, (sentence, target), out, drawn, compare)
+    if samples:
+        show_samples(model, sentence or "", out, (view or "text", *looks), compare)
+        return
+    drawn = (view or ("text" if reads == "nothing" else "matrix"), *looks)
+    _translated(model, (sentence, target), out, drawn, compare, looks_back)
 
 
 def _answered(
@@ -97,8 +121,34 @@ def _answered(
         show_inputs(found, _sentences(sentence, right), right, out)
 
 
+def _filled(
+    model: Path,
+    lines: list[str],
+    right: str | None,
+    out: Path | None,
+    drawn: tuple[Any, ...],
+    others: tuple[str | None, Path | None],
+) -> None:
+    """A model that fills: what it found for each hole, and what each looked at."""
+    from regard.cli.show_answers import check_asked, show_holes
+    from regard.show.canvas import check_name
+    from regard.show.views import FILES, View
+    from regard.tasks.objects import open_model
+
+    found = open_model(model)
+    check_asked(found, data=None, out=None, only_writers=dict(zip(("target", "compare"), others, strict=True)))
+    if out is not None:
+        check_name(out, FILES)
+    show_holes(found, lines, right, View(*drawn), out)
+
+
 def _translated(
-    model: Path, pair: tuple[str | None, str | None], out: Path | None, drawn: tuple[Any, ...], compare: Path | None
+    model: Path,
+    pair: tuple[str | None, str | None],
+    out: Path | None,
+    drawn: tuple[Any, ...],
+    compare: Path | None,
+    cache: Cache | None = None,
 ) -> None:
     """A model that translates: what it looked at for each word, of the target that is given or of its own."""
     from regard.show.canvas import check_name
@@ -110,11 +160,12 @@ def _translated(
     lines = _sentences(*pair)
     if out is not None and len(lines) > 1:
         _check_many(out, len(lines), compare)
-    records = _looked(model, lines, target, asked)
+    given = target if cache is None else cache
+    records = _looked(model, lines, given, asked)
     if compare is None:
         _told(records, asked, out)
     else:
-        _compared(records, _looked(compare, lines, target, asked), asked, out)
+        _compared(records, _looked(compare, lines, given, asked), asked, out)
 
 
 def _sentences(sentence: str | None, target: str | None) -> list[str]:
@@ -143,12 +194,12 @@ def _check_many(out: Path, count: int, compare: Path | None) -> None:
         )
 
 
-def _looked(model: Path, lines: list[str], target: str | None, asked: View) -> list[Record]:
-    """What a model looked at for each line, if it has the heads that were asked for."""
+def _looked(model: Path, lines: list[str], given: str | Cache | None, asked: View) -> list[Record]:
+    """What a model looked at for each line, given a target or a cache, if it has the heads that were asked for."""
     from regard.tasks.objects import open_model
 
     found = open_model(model)
-    asked_for = () if target is None else (target,)
+    asked_for = () if given is None else (given,)
     records = [found.look(line, *asked_for) for line in lines]
     _check_heads(records[0], asked)
     return records

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from regard.errors import UsageError
+
 if TYPE_CHECKING:
+    from regard.show.views import View
+    from regard.tasks.filling import Filling
     from regard.tasks.using import TaskModel
 
+KEPT = 10  # pieces that are found for a hole; those shown are the likeliest of them and the right one
+NUMBERS = (".json", ".csv")  # files of numbers
 LOOKED = 200  # rows of a split among which a right and a wrong answer are looked for
 
 
@@ -31,6 +37,34 @@ def show_inputs(model: TaskModel, cells: Sequence[str], right: str | None, out: 
 def _views(answer: Any, right: str | None) -> list[Any]:
     """What is drawn of an answer: one picture, or one for each hole that was filled."""
     return answer.views(right) if hasattr(answer, "views") else [answer.compared(right)]
+
+
+def show_holes(model: TaskModel, cells: Sequence[str], right: str | None, view: View, out: Path | None) -> None:
+    """Fill the holes of some texts, and draw what each looked at: the text shaded, or a view of every word."""
+    from regard.cli.show import _check_heads, _terminal, _write
+    from regard.show.answers import answers_text, save_answers
+    from regard.show.document import MOST
+    from regard.show.views import record_text, save_record
+
+    answers: list[Filling] = model.fill(cells, top=KEPT)
+    for record in filter(None, (each.record for each in answers)):
+        _check_heads(record, view)
+    seen = [each for answer in answers for each in answer.views(right, view.layer, view.heads)]
+    texts = view.view == "text" and not view.pieces
+    if out is None:
+        width, colour = _terminal()
+        told = [record_text(each.record, view, width, colour=colour) for each in answers if each.record]
+        _write(answers_text(seen, width, colour=colour) if texts else "\n\n\n".join(told))
+        return
+    page = out.suffix.lower() == ".html"
+    if page or (texts and out.suffix.lower() not in NUMBERS):
+        figures = [each.figure(view.layer, view.heads, most=MOST // len(answers)) for each in answers] if page else []
+        typer.echo(f"written: {save_answers(seen, out, '', [each for each in figures if each])}", err=True)
+        return
+    if len(answers) > 1:
+        raise UsageError(f"{out}: a {out.suffix} file holds one text; found {len(answers)}.", hint="One by one.")
+    if answers[0].record is not None:
+        typer.echo(f"written: {save_record(answers[0].record, out, view=view)}", err=True)
 
 
 def show_split(model: TaskModel, folder: Path, data: str, split: str, out: Path) -> None:
@@ -54,7 +88,6 @@ def show_split(model: TaskModel, folder: Path, data: str, split: str, out: Path)
 
 def check_asked(model: TaskModel, *, data: str | None, out: Path | None, only_writers: dict[str, Any]) -> None:
     """Refuse what is for translators, and a page without a name."""
-    from regard.errors import UsageError
     from regard.show.answers import FILES
     from regard.show.canvas import check_name
 

@@ -11,17 +11,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from regard.compare.measures import Pairs
-from regard.compare.page import answers_html, seen_html, sentences_html
+from regard.align.record import Record
+from regard.compare.measures import Pairs, metric_called
+from regard.compare.page import answers_html, generated_html, seen_html, sentences_html
 from regard.compare.plan import Plan
 from regard.compare.results import ArmResult
+from regard.errors import UsageError
 from regard.search import Options
 from regard.show.answers import STYLE, Drawable
+from regard.show.document import MOST
+from regard.show.page import SWITCHES
+from regard.show.samples import STYLE as SAMPLES_STYLE
+from regard.tasks.language_model import LanguageModel
 from regard.tasks.objects import open_model
+from regard.tasks.samples import draw_samples
 from regard.translate.translator import Translation, Translator
 
 SHOWN = 3  # test sentences that the report shows
+READ, GIVEN = 24, 5  # words of a text that is looked back at, and of the prompt that is gone on from
 WRITTEN = "What each arm wrote and looked at"
+GENERATED = "What each arm writes, and looked back at"
 
 
 @dataclass(frozen=True)
@@ -52,8 +61,8 @@ def draw_examples(arms: Sequence[ArmResult], pairs: Pairs, plan: Plan) -> Sectio
 
 
 def choose(pairs: Pairs, count: int = SHOWN) -> list[Sentence]:
-    """A short, a middling and a longer sentence."""
-    lines = pairs.sources
+    """A short, a middling and a longer sentence; where nothing is read, of those that are wanted."""
+    lines = pairs.sources if any(pairs.sources) else pairs.references
     order = sorted((row for row in range(len(lines)) if lines[row].strip()), key=lambda row: len(lines[row]))
     shares = range(1, 2 * count, 2)
     rows = list(dict.fromkeys(order[len(order) * share // (2 * count)] for share in shares)) if order else []
@@ -109,6 +118,33 @@ def draw_fillings(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan
     return Section("What each arm found for hidden words", answers_html(shown))
 
 
+def draw_generated(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Plan) -> Section:
+    """What the first model of each arm writes after the same prompts, beside its score, and what it looked back at."""
+    models: dict[str, LanguageModel] = {arm.arm.label: open_model(arm.first.model) for arm in arms}
+    scores = {arm.arm.label: next(iter(arm.first.scores.values())) for arm in arms}
+    columns = {
+        label: f"{label} ({each.name} {metric_called(each.name).told(each.value)})" for label, each in scores.items()
+    }
+    parts = []
+    for number, each in enumerate(sentences, 1):
+        words = each.reference.split()[:READ]
+        prompt = " ".join(words[: min(GIVEN, (len(words) + 1) // 2)])
+        found = {columns[label]: draw_samples(model, prompt) for label, model in models.items()}
+        records = {label: _looked(model, " ".join(words)) for label, model in models.items()}
+        seen = {label: record for label, record in records.items() if record is not None}
+        parts.append(generated_html(number, found, seen, MOST // (len(sentences) * len(arms))))
+    live = any(model.attends for model in models.values())
+    return Section(GENERATED, [SWITCHES, *parts] if live else parts, SAMPLES_STYLE)
+
+
+def _looked(model: LanguageModel, text: str) -> Record | None:
+    """What it looked back at; None where it does not attend, or cannot tell so many positions apart."""
+    try:
+        return model.look(text) if model.attends else None
+    except UsageError:
+        return None
+
+
 def draw_seen(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Plan) -> Section:
     """What the first model of each arm answered, each beside what it looked at."""
     cells = [each.source for each in sentences]
@@ -129,6 +165,7 @@ def draw_seen(arms: Sequence[ArmResult], sentences: Sequence[Sentence], plan: Pl
 DRAWINGS: dict[str, Drawing] = {
     "translate": draw_translations,
     "fill": draw_fillings,
+    "generate": draw_generated,
     "classify": draw_seen,
     "tag": draw_seen,
     "caption": draw_seen,

@@ -1,4 +1,6 @@
-"""Learning curves: what each arm's validations measured, over the minutes of its training.
+"""Learning curves, and what size brings: what was measured over minutes of training, and over numbers of weights.
+
+A learning curve is what each arm's validations measured, over the minutes of its training.
 
 Of several seeds the mean is drawn, and a band from the lowest to the highest. Seeds are not validated at the same
 second, so each curve is read between its validations, at the times of the first seed's, as far as all seeds have come.
@@ -8,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from regard.compare.measures import Measures
 from regard.compare.results import ArmResult, Result
 from regard.evaluate import METRICS, Metric
 from regard.evaluate.figure import UNDATED, add_legend, line_style
 from regard.evaluate.metrics import WRITTEN
 
+APART = 0.1  # of its weights, by which one arm must be larger than another
 BAND = 0.18  # how dark the band over seeds is
 
 
@@ -49,6 +54,74 @@ def draw_curves(results: Sequence[ArmResult], path: Path, metric: Metric) -> Pat
     with rc_context({"svg.hashsalt": "regard"}):
         figure.savefig(path, dpi=150, metadata=UNDATED[path.suffix])
     return path
+
+
+def differ_in_size(results: Sequence[ArmResult]) -> bool:
+    """Have two arms more than a tenth between them? Else there is no curve, only a point."""
+    sizes = [each.first.parameters for each in results]
+    return len(sizes) > 1 and max(sizes) > (1 + APART) * min(sizes)
+
+
+def draw_sizes(measures: Measures, path: Path, metric: Metric) -> Path | None:
+    """Draw what each arm has of a metric over its number of weights, arms of one recipe joined; None where none has.
+
+    A bar is the 95 % interval that the report states.
+    """
+    found = [
+        (arm, estimate)
+        for number, arm in enumerate(measures.arms)
+        if (estimate := measures.estimate(metric, number)) is not None
+    ]
+    if not found:
+        return None
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.subplots()
+    for number, recipe in enumerate(dict.fromkeys(arm.arm.recipe for arm, _ in found)):
+        own = sorted(((arm, each) for arm, each in found if arm.arm.recipe == recipe), key=lambda one: _size(one[0]))
+        sizes, values = [_size(arm) for arm, _ in own], [each.value for _, each in own]
+        style = line_style(number)
+        axes.plot(sizes, values, **style, label=Path(recipe).name)
+        below = [each.value - (each.value if each.low is None else each.low) for _, each in own]
+        above = [(each.value if each.high is None else each.high) - each.value for _, each in own]
+        bars = np.clip([below, above], 0, None)
+        axes.errorbar(sizes, values, yerr=bars, fmt="none", ecolor=style["color"], capsize=3)
+        for size, value, (arm, _) in zip(sizes, values, own, strict=True):
+            axes.annotate(
+                arm.arm.label, (size, value), (5, 5), textcoords="offset points", fontsize=7, parse_math=False
+            )
+    _dress_sizes(figure, axes, metric, [_size(arm) for arm, _ in found])
+    with rc_context({"svg.hashsalt": "regard"}):
+        figure.savefig(path, dpi=150, metadata=UNDATED[path.suffix])
+    return path
+
+
+def _size(arm: ArmResult) -> int:
+    return arm.first.parameters
+
+
+def _dress_sizes(figure: Any, axes: Any, metric: Metric, sizes: Sequence[int]) -> None:
+    """Axes: weights on a log scale, each size by its number."""
+    axes.set_xscale("log")
+    axes.margins(x=0.15, y=0.15)
+    axes.set_xticks(sorted(set(sizes)), [told_size(each) for each in sorted(set(sizes))], fontsize=8, rotation=30)
+    axes.minorticks_off()
+    axes.set_xlabel("weights")
+    axes.set_ylabel(f"{metric.label}{'' if metric.higher else ', lower is better'} (95 % interval)")
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    if len(axes.get_legend_handles_labels()[0]) > 1:
+        add_legend(figure, axes)
+
+
+def told_size(count: int) -> str:
+    """A number of weights as people say it."""
+    for unit, name in ((1_000_000_000, " G"), (1_000_000, " M"), (1_000, " k")):
+        if count >= unit:
+            return f"{count / unit:.3g}{name}"
+    return str(count)
 
 
 def curve_metric(results: Sequence[ArmResult], main: Metric) -> Metric:

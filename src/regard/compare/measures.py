@@ -20,10 +20,12 @@ from regard.compare.significance import Difference, Estimate, Sample, difference
 from regard.evaluate import METRICS, Bucket, Counted, Gold, Metric
 from regard.evaluate.confusion import Confusion, confusion
 from regard.evaluate.lengths import count_words
-from regard.evaluate.metrics import counting
+from regard.evaluate.likelihood import Likelihood
+from regard.evaluate.metrics import CountLikely, counting
 
 MEASURED = ("aer", "perplexity")  # what is no score of outputs: an attribute of a result by the metric's name
 Made = TypeVar("Made")
+BY_TEXT = ("perplexity", "bits_per_byte")  # what is divided among words or bytes, which every row tells by itself
 SAME = 1e-9  # how near an alignment error that was counted again must come
 
 
@@ -126,6 +128,8 @@ class Measures:
             found = [count_links(each, self.pairs.gold) for each in trials]
             known = [each for each in found if each is not None]
             return known if len(known) == len(found) else None
+        if metric.count_likely is not None and metric.name in BY_TEXT:
+            return _likely(metric.count_likely, trials, self.pairs.references)
         if metric.count is None and (metric.count_sure is None or any(each.probabilities is None for each in trials)):
             return None
         return [
@@ -140,8 +144,9 @@ def metrics_of(arms: Sequence[ArmResult]) -> Iterator[Metric]:
     """The metrics that were measured of any arm, the main one first."""
     results = [each for arm in arms for each in arm.trials]
     yield from map(metric_called, dict.fromkeys(name for each in results for name in each.scores))
+    scored = {name for each in results for name in each.scores}
     for name in MEASURED:
-        if any(getattr(each, name) is not None for each in results):
+        if METRICS[name].label not in scored and any(getattr(each, name) is not None for each in results):
             yield METRICS[name]
 
 
@@ -173,6 +178,16 @@ def count_links(result: Result, gold: Gold | None) -> Counted | None:
 def _error(sums: list[int]) -> float:
     links, right, hit, wanted = sums
     return 1 - (hit + right) / (links + wanted) if links + wanted else 0.0
+
+
+def _likely(count: CountLikely, trials: Sequence[Result], texts: Sequence[str]) -> list[Counted] | None:
+    """Of language models, whose outputs are the log-likelihoods of the rows; nothing where they are not."""
+    if any(len(each.outputs) != len(texts) for each in trials):
+        return None
+    return [
+        count([Likelihood.of(text, -float(each), 1) for text, each in zip(texts, trial.outputs, strict=True)])
+        for trial in trials
+    ]
 
 
 def _names(arm: ArmResult) -> tuple[str, ...]:

@@ -13,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from regard.align.record import Record
 from regard.compare.tables import Table
 from regard.show.answers import Drawable, answer_html
 from regard.show.document import MOST, page_of, record_document
 from regard.show.page import SWITCHES, figures_html, frame_html
+from regard.show.samples import Samples, samples_html
 from regard.translate.translator import Translation
 
 LEVEL = 4  # of the figures' headings: the page is h1, its sections h2, a sentence h3
@@ -119,6 +121,19 @@ def answers_html(sentences: Sequence[tuple[str, str, Mapping[str, str]]]) -> lis
         f"<h3>Sentence {number}</h3>\n{_listed(source, reference, found)}"
         for number, (source, reference, found) in enumerate(sentences, 1)
     ]
+
+
+def generated_html(number: int, found: Mapping[str, Samples], records: Mapping[str, Record], most: int) -> str:
+    """What each arm wrote after a prompt, and what those that attend looked back at in a text, as text is read.
+
+    Pages need the style of `samples`; `most` is how many values of a figure may be written in full.
+    """
+    documents = [
+        record_document(each, label, most=most) | {"model": label, "title": label} for label, each in records.items()
+    ]
+    drawn = figures_html(page_of(documents, view="text"), LEVEL) if documents else ""
+    table = _wide(samples_html(found), f"Samples of text {number}")
+    return f"<h3>Text {number}</h3>\n{table}\n{drawn}"
 
 
 def seen_html(sentences: Sequence[tuple[str, Mapping[str, Drawable]]]) -> list[str]:

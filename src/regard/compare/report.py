@@ -14,7 +14,7 @@ from textwrap import indent
 from typing import Any
 
 from regard.compare.examples import Section
-from regard.compare.figure import curve_metric, draw_curves
+from regard.compare.figure import curve_metric, differ_in_size, draw_curves, draw_sizes
 from regard.compare.measures import Measures
 from regard.compare.page import pictures_html, report_html, section_html, table_html, text_html
 from regard.compare.plan import Plan, written
@@ -111,7 +111,7 @@ def _measured(tables: dict[str, Table], notes: Sequence[str], pictures: dict[str
 
 
 def _pictures(measures: Measures, folder: Path) -> dict[str, Path]:
-    """Scores by length, learning curves and confusions, as PNG and as SVG; the latter, by what they show."""
+    """Scores by length, learning curves, scores by size, confusions: as PNG and SVG; the latter, by what they show."""
     folder.mkdir(parents=True, exist_ok=True)
     metric = curve_metric(measures.arms, measures.main)
     drawn: dict[str, Path] = {}
@@ -123,6 +123,8 @@ def _pictures(measures: Measures, folder: Path) -> dict[str, Path]:
         curves = draw_curves(measures.arms, folder / f"curves{ending}", metric)
         if curves is not None:
             drawn[f"{metric.label} of the validation pairs by minutes of training"] = curves
+        if differ_in_size(measures.arms) and (sizes := draw_sizes(measures, folder / f"sizes{ending}", measures.main)):
+            drawn[f"{measures.main.label} over the number of weights"] = sizes
         for number, (label, table) in enumerate(measures.confusions().items(), 1):
             if len(table.classes) <= NUMBERED:
                 path = folder / f"confusion-{number}{ending}"

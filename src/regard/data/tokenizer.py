@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -62,10 +62,10 @@ class Tokenizer:
         backend.encode_special_tokens = True
         self.backend = backend
         self.name = "the tokenizer"  # in errors
-        self._has_space = backend.normalizer is not None
         self.kind = _kind(backend)
+        self._has_space = backend.normalizer is not None or self.kind == "spaced"
         self.by_line = True  # whether text of many lines is cut a line at a time
-        self._texts = _texts(backend, has_bytes=self.kind != "words")
+        self._texts = _texts(backend, self.kind)
         self._lengths = [sum(byte & 0xC0 != 0x80 for byte in text) for text in self._texts]
         self._sampler: Sampler | None = None
 
@@ -80,7 +80,8 @@ class Tokenizer:
         The size of `bpe` and `unigram` grows with the text: 8000 x (characters / 4 million) ^ 0.4, between
         600 and 32,000. `characters` takes all it sees. `words` takes what stands between spaces when the
         vocabulary is closed; otherwise it parts words from punctuation, and keeps the 30,000 most frequent
-        seen twice or more. A size counts all pieces, the four special ones and the 256 bytes included.
+        seen twice or more. `spaced`, for text that is cut already, takes all that stands between spaces, and reads
+        `<unk>` as a word that is unknown. A size counts all pieces, the four special ones and the 256 bytes included.
         With `mask` there is one more, the last: `[MASK]`, which stands for a hidden piece, and which no line becomes.
         """
         backend = learn(Survey.of(lines), kind, size if isinstance(size, str) else size - mask)
@@ -216,6 +217,9 @@ class Tokenizer:
         return [chunk for chunk, _ in chunks]
 
     def _placed(self, line: str, ids: Sequence[int]) -> Pieces:
+        if self.kind == "spaced":  # space between belongs to the word after it
+            ends = [end for _, (_, end) in self.backend.pre_tokenizer.pre_tokenize_str(line)]
+            return Pieces(line, tuple(ids), tuple(pairwise((0, *ends))))
         if self.kind == "words":  # each chunk is a piece, known or not
             lengths = [len(chunk) for chunk in self._chunks(line)]
         else:
@@ -294,19 +298,21 @@ def _not_text(lines: Sequence[str]) -> BrokenData:
 
 
 def _kind(backend: tokenizers.Tokenizer) -> str:
-    """`bpe`, `unigram`, `characters` or `words`: told from the library's model."""
+    """`bpe`, `unigram`, `characters`, `words` or `spaced`: told from the library's model."""
     if isinstance(backend.model, tokenizers.models.BPE):
         return "characters" if backend.normalizer is None else "bpe"
-    return "unigram" if isinstance(backend.model, tokenizers.models.Unigram) else "words"
+    if isinstance(backend.model, tokenizers.models.Unigram):
+        return "unigram"
+    return "words" if backend.normalizer is not None else "spaced"
 
 
-def _texts(backend: tokenizers.Tokenizer, has_bytes: bool) -> list[bytes]:
+def _texts(backend: tokenizers.Tokenizer, kind: str) -> list[bytes]:
     """What each piece says, as bytes: the special pieces nothing, `<unk>` its own name."""
     texts = [b""] * backend.get_vocab_size()
     for piece, place in backend.get_vocab().items():
-        texts[place] = piece.encode("utf-8")
+        texts[place] = (f" {piece}" if kind == "spaced" and piece != "\n" else piece).encode("utf-8")
     texts[PAD] = texts[START] = texts[END] = b""
-    if has_bytes:
+    if kind not in ("words", "spaced"):
         first = len(SPECIAL)
         texts[first : first + len(BYTES)] = [bytes([byte]) for byte in range(256)]
     return texts

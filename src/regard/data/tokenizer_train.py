@@ -1,6 +1,6 @@
 """Learning a tokenizer from lines: which kind, how many pieces, and the pipeline that loses nothing.
 
-Every kind but `characters` works on chunks: a space belongs to the chunk after it, and one space is put
+Every kind but `characters` and `spaced` works on chunks: a space belongs to the chunk after it, and one space is put
 before the line, so that a word is the same piece at the start of a line and within. Nothing is normalised
 away and no character is replaced, so the pieces put together are the line. What the vocabulary lacks is
 spelled in bytes (`<0x00>` to `<0xFF>`, ids 4 to 259), except in `words`, where it is `<unk>`.
@@ -9,6 +9,9 @@ The same lines give the same file, to the byte, in every process: where the libr
 an order that no seed fixes (the alphabet of `bpe`, all of `unigram`), the choice is made here.
 
 A `<` is a chunk of its own: so the text `</s>` or `<0x41>` in a line can never become the piece of that name.
+
+`spaced` is for text that others have cut already, with spaces (WikiText, Penn Treebank): its pieces are what
+`text.split()` gives, and the line feed. There `<unk>` stands for a word that nobody knows, and is read as that.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from regard.data.tokenizer_unigram import learn_unigram
 from regard.data.words import UNSPACED, WHITESPACE
 from regard.errors import BrokenData, UnknownName, UsageError
 
-KINDS = ("auto", "unigram", "bpe", "characters", "words")
+KINDS = ("auto", "unigram", "bpe", "characters", "words", "spaced")
 Size = int | Literal["auto"]
 SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
 BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
@@ -110,7 +113,7 @@ def learn(survey: Survey, kind: str, size: Size) -> Tokenizer:
     kind = survey.kind() if kind == "auto" else kind
     if size != "auto":
         _check_size(survey, kind, size)
-    learner = {"bpe": _bpe, "unigram": _unigram, "characters": _characters, "words": _words}[kind]
+    learner = {"bpe": _bpe, "unigram": _unigram, "characters": _characters, "words": _words, "spaced": _spaced}[kind]
     tokenizer = learner(survey, size)
     tokenizer.add_special_tokens(list(SPECIAL))
     return tokenizer
@@ -118,7 +121,7 @@ def learn(survey: Survey, kind: str, size: Size) -> Tokenizer:
 
 def _check_size(survey: Survey, kind: str, size: int) -> None:
     needed = len(SPECIAL) + 1
-    if kind != "words":
+    if kind not in ("words", "spaced"):
         needed += len(BYTES)
     if kind == "unigram":  # its pieces always include every character
         needed += len(survey.alphabet())
@@ -177,6 +180,17 @@ def _words(survey: Survey, size: Size) -> Tokenizer:
     return tokenizer
 
 
+def _spaced(survey: Survey, size: Size) -> Tokenizer:
+    feeds = Counter({"\n": sum(line.count("\n") for line in survey.lines)})
+    seen = {word: count for word, count in (survey.words + feeds).items() if word not in SPECIAL}
+    words = _ranked(Counter(seen))[: None if size == "auto" else size - len(SPECIAL)]
+    vocabulary = {piece: place for place, piece in enumerate((*SPECIAL, *words))}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=SPECIAL[3]))
+    steps = [(_BLANK, "removed"), ("\n", "isolated"), (_NAMES, "isolated")]
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(cut), how) for cut, how in steps])
+    return tokenizer
+
+
 def _train(tokenizer: Tokenizer, trainer: trainers.Trainer, survey: Survey) -> dict[str, Any]:
     """Train, and give the learned model as the library writes it down."""
     tokenizer.train_from_iterator(survey.lines, trainer, len(survey.lines))
@@ -191,7 +205,7 @@ def _counted(survey: Survey) -> Counter[str]:
 
 
 def _ranked(alphabet: Counter[str]) -> list[str]:
-    """Characters, the most frequent first; equally frequent ones in the order of their code points."""
+    """Characters or words, the most frequent first; equally frequent ones in the order of their code points."""
     return sorted(alphabet, key=lambda character: (-alphabet[character], character))
 
 
@@ -217,6 +231,9 @@ _SPACE = "".join(_escaped(ord(space), ord(space)) for space in WHITESPACE)
 _UNSPACED = "".join(_escaped(first, last) for first, last in UNSPACED)
 _LETTER = rf"[[\p{{L}}\p{{M}}]&&[^{_UNSPACED}]]"
 _SPACES = rf"[{_SPACE}]+(?![^{_SPACE}])|[{_SPACE}]+"  # all but the last, which may belong to what follows
+
+_BLANK = rf"[[{_SPACE}]&&[^\n]]+"
+_NAMES = "<(?=(?:pad|/?s)>)"  # the names of special pieces fall apart in a text; that of the unknown word does not
 
 # Chunks of running text. Together the branches match every string, so that nothing falls between them.
 CHUNKS = "|".join(

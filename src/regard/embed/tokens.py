@@ -22,6 +22,9 @@ class Tokens(nn.Module):
         scale: multiply the vectors by sqrt(width) before the position is added, as the Transformer does.
         deviation: of the numbers that come out before anything is learned.
         dropout: share of the numbers dropped in training.
+        locked: drop the same numbers at every position of a row.
+        drop_words: share of the words (of the vocabulary) whose vectors are dropped whole in training, wherever they
+            stand in a batch.
         segments: how many texts of an example are told apart, each by a vector of its own; 0 for none.
         norm: a layer norm of the sum of all vectors, before the dropout, as BERT has it.
         epsilon: what the norm adds to a variance.
@@ -38,6 +41,8 @@ class Tokens(nn.Module):
         scale: bool = False,
         deviation: Positive = 1.0,
         dropout: Share = 0.0,
+        locked: bool = False,
+        drop_words: Share = 0.0,
         segments: Whole = 0,
         norm: bool = False,
         epsilon: Positive = 1e-5,
@@ -45,6 +50,7 @@ class Tokens(nn.Module):
     ) -> None:
         super().__init__()
         self.size, self.width, self.dropout = size, width, dropout
+        self.locked, self.drop_words = locked, drop_words
         narrow = inner or width
         self.table = nn.Embedding(size, narrow, padding_idx=0)
         self.factor = math.sqrt(narrow) if scale else 1.0
@@ -70,13 +76,15 @@ class Tokens(nn.Module):
         Where segments are told apart and none are given, all is of the first.
         """
         found = self.table(ids) * self.factor
+        if self.training and self.drop_words:
+            found = found * drop(found.new_ones(self.size, 1), self.drop_words, True)[ids]
         if self.position is not None:
             found = found + self.position(start, ids.shape[1])
         if self.segment is not None:
             found = found + (self.segment.weight[0] if segments is None else self.segment(segments))
         if self.norm is not None:
             found = self.norm(found)
-        found = drop(found, self.dropout, self.training)
+        found = drop(found, self.dropout, self.training, self.locked)
         return found if self.widen is None else self.widen(found)
 
     def forward(self, source: Padded) -> Padded:

@@ -7,7 +7,6 @@ can do: an option that CTranslate2 lacks, a line longer than what was converted,
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
@@ -25,6 +24,7 @@ from regard.engine.converted import Say, converted, drop
 from regard.engine.ctranslate2 import CTranslate2
 from regard.engine.ctranslate2 import open_folder as open_converted
 from regard.errors import ModelError
+from regard.fast import shortcuts
 from regard.search import Hypothesis, Options
 
 if TYPE_CHECKING:
@@ -93,11 +93,7 @@ class Auto:
 
     def _watched(self) -> bool:
         """Does somebody watch the model? Then it must be the one that looks."""
-        if self._own is None or "regard.hooks" not in sys.modules:
-            return False
-        from regard.hooks import Looked, hooked
-
-        return hooked(Looked)
+        return self._own is not None and not shortcuts()
 
     def _aligning(self, found: Hypothesis) -> Hypothesis:
         """With the mean of the heads that align alone, as CTranslate2 records it."""

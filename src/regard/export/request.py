@@ -63,6 +63,14 @@ class Exported:
     converted: Agreement
     quantized: Agreement
 
+    def told(self) -> str:
+        """In a line."""
+        return (
+            f"{self.folder}: {self.size / 1e6:.1f} MB of weights, {self.size / self.before:.0%} of the model's "
+            f"{self.before / 1e6:.1f} MB; {self.quantized.outputs:.1%} of {self.quantized.sentences:,} outputs and "
+            f"{self.quantized.links:.1%} of links as the model's"
+        )
+
 
 def open_model(model: str | Path) -> tuple[Path, Translator]:
     """Where the model lies, and the model, whose files must belong together."""

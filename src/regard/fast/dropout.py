@@ -19,10 +19,15 @@ _SIGNLESS = 0x7FFF7FFF7FFF7FFF  # PyTorch leaves the topmost bit of a draw zero:
 _FEW = 1 << 12  # below so many numbers, one call of PyTorch's is as fast as our five
 
 
-def drop(rows: Float[Tensor, "*N"], share: Share, training: bool) -> Float[Tensor, "*N"]:
-    """In training, zero a share of the numbers and scale the others up; otherwise leave all as they are."""
+def drop(rows: Float[Tensor, "*N"], share: Share, training: bool, locked: bool = False) -> Float[Tensor, "*N"]:
+    """In training, zero a share of the numbers and scale the others up; otherwise leave all as they are.
+
+    `locked` drops the same numbers at every step of a row, which is the axis before the last (Gal and Ghahramani 2016).
+    """
     if not training or not share:
         return rows
+    if locked:
+        return rows * drop(rows.new_ones(*rows.shape[:-2], 1, rows.shape[-1]), share, training)
     if rows.device.type != "cpu" or rows.numel() < _FEW:
         return F.dropout(rows, share)
     return rows * factors(rows.shape, share).to(rows.dtype)

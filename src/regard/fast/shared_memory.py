@@ -19,9 +19,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from regard.hooks import Looked, hooked
+from regard.fast import shortcuts
+from regard.fast.split_linear import input_linears
 from regard.types import Attended, Attends, Prepared, Reorderable
 
+Rows = Float[Tensor, "N D"]
 KEPT = 0.75  # of the sentences must still be looked at; else those that are not are left behind
 FEW = 16  # rows: to multiply their contexts is one small call, and to mix values that were multiplied more than one
 SOON = 16  # steps after which to have multiplied every value must have paid
@@ -72,7 +74,7 @@ class SharedMemory(Reorderable):
         prepared = self.layers[layer]
         if self.owner is None:
             return attend(query, prepared, start=start, real=real)
-        if hooked(Looked):  # a watcher wants every row's own look
+        if not shortcuts():  # a watcher wants every row's own look
             return attend(query, prepared.reorder(self.owner), start=start, real=real)
         shared = Shared.of(attend(self.seated(query[:, 0]), prepared, start=start), self, layer)
         return shared if len(self) > FEW else Attended(shared.context, shared.look)
@@ -161,6 +163,23 @@ class Shared(Attended):
         if values is None or self.seen.mix is None:
             return linear(self.context)
         return self.memory.own(self.seen.mix(values)).unsqueeze(1)
+
+
+def linear_of_context(
+    linear: nn.Module, looked: Attended, *, before: Rows | None = None, after: Rows | None = None
+) -> Float[Tensor, "N F"]:
+    """What a linear layer makes of a context with rows before or after it: W [before; context; after].
+
+    Of values that rows share, W has made beforehand what it makes of them.
+    """
+    context = looked.context[:, 0]
+    parts = [each for each in (before, context, after) if each is not None]
+    split = input_linears(linear, *(each.shape[-1] for each in parts)) if isinstance(looked, Shared) else ()
+    if not split:
+        return linear(torch.cat(parts, -1))
+    pairs = zip(split, parts, strict=True)
+    made = [looked.through(own)[:, 0] if rows is context else own(rows) for own, rows in pairs]
+    return sum(made[1:], made[0])
 
 
 def share_memory(layers: Iterable[Prepared], *attends: Attends) -> SharedMemory:

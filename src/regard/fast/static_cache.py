@@ -26,9 +26,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
+from regard.fast import shortcuts
 from regard.fast.kv_cache import TransformerState
 from regard.fast.shared_memory import SharedMemory
-from regard.hooks import Looked, hooked
 from regard.types import Attended, Embeds, Memory, Modules, Prepared, State
 
 LARGE = 3 << 20  # bytes of a table from which on memory is used again: small ones leave small holes, and come quicker
@@ -144,7 +144,7 @@ def is_simple(layers: Modules) -> bool:
 
 def in_use() -> bool:
     """Does nobody want gradients, a graph, or to watch every look?"""
-    return not torch.is_grad_enabled() and not torch.compiler.is_compiling() and not hooked(Looked)
+    return not torch.is_grad_enabled() and not torch.compiler.is_compiling() and shortcuts()
 
 
 def begin(layers: Modules, held: SharedMemory | None, memory: Memory) -> StaticCacheState | None:

@@ -13,13 +13,14 @@ from typing import Any
 
 from regard.errors import UsageError
 from regard.importing.place import found_at
+from regard.importing.sentences import encoder_folder
 
 FAMILIES = ("bert", "roberta", "albert", "gpt", "marian", "argos", "ctranslate2")  # the first that knows it takes it
 
 
 def import_model(where: str | Path, out: str | Path) -> Path:
     """Write the model of a folder, or of a repository of the Hugging Face hub, as the model folder `out`."""
-    folder, out = found_at(where), Path(out)
+    folder, out = encoder_folder(found_at(where)), Path(out)
     if out.resolve() == folder.resolve():
         raise UsageError(f"{out} is the folder that is to be imported.", hint="Import into another folder.")
     for family in families():

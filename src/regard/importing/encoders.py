@@ -13,6 +13,7 @@ from torch import Tensor
 from regard.errors import UsageError
 from regard.importing.huggingface import architecture, config_of, weights_of
 from regard.importing.names import FOLLOWS, HEADS, Pairs, albert_stack, bert_stack, both
+from regard.importing.sentences import Sentences, sentences_of
 from regard.importing.vocabulary import vocabulary_of
 from regard.importing.write import Source, activation, require, tokenizer_file, write_model
 
@@ -38,19 +39,22 @@ class Encoder:
         require(self.config, folder, FIXED)
         if self.config.get("num_hidden_groups", 1) != 1 or self.config.get("inner_group_num", 1) != 1:
             raise UsageError(f"{folder}: layers in several groups are not supported; one that all share is.")
+        self.sentences = sentences_of(folder)
         self.source = Source(folder, weights_of(folder, f"{family.name}."))
-        self.vocabulary = vocabulary_of(folder, len(self._table("word")), family.special)
+        self.vocabulary = vocabulary_of(folder, len(self._table("word")), family.special, hides=self.goal == "fill")
         self.activation = activation(self.config["hidden_act"], folder)
 
     @property
-    def classifies(self) -> bool:
-        """Is its head one that classifies?"""
-        return self.architecture.endswith("ForSequenceClassification")
-
-    @property
-    def fills(self) -> bool:
-        """Has it the head that finds hidden pieces?"""
-        return not self.classifies and HEADS[self.family][2] in self.source.weights
+    def goal(self) -> str:
+        """What its head is asked for; without one, a vector."""
+        if self.sentences is not None:
+            return "encode"
+        if self.architecture.endswith("ForSequenceClassification"):
+            return "classify"
+        if self.architecture.endswith("ForTokenClassification"):
+            return "tag"
+        fills = not self.architecture.endswith("Model") and HEADS[self.family][2] in self.source.weights
+        return "fill" if fills else "encode"
 
     @property
     def pairs(self) -> bool:
@@ -64,7 +68,7 @@ class Encoder:
 
     @property
     def _pooler(self) -> str:
-        if self.family == "roberta" and self.classifies:
+        if self.family == "roberta" and self.goal == "classify":
             return "classifier.dense"
         return "pooler" if self.family == "albert" else "pooler.dense"
 
@@ -74,23 +78,26 @@ class Encoder:
     def convert(self, out: Path) -> None:
         """Write the model folder."""
         size = len(self.vocabulary.order)
-        files = tokenizer_file("source", self.vocabulary.text)
-        weights = self._stack()
-        if self.classifies:
-            names = self._classes()
-            last = "classifier.out_proj" if self.family == "roberta" else "classifier"
-            weights |= {ours: self.source.take(theirs) for ours, theirs in both([("predict.score", last)])}
-            files["target.classes.json"] = json.dumps(names, ensure_ascii=False, indent=1) + "\n"
-            write_model("bert-classify", self._settings(), weights, (size, len(names)), out, files)
-        elif self.fills:
-            write_model(
-                self.family, self._settings() + self._filling(), weights | self._head(), (size, size), out, files
-            )
+        files = tokenizer_file("source", self.vocabulary.text) | self.vocabulary.origin(self.family).files()
+        recipe, settings, weights = f"bert-{self.goal}", self._settings(), self._stack()
+        if self.goal == "fill":
+            recipe, target = self.family, size
+            settings += self._filling()
+            weights |= self._head()
+        elif self.goal == "encode":
+            recipe, target = "bert-classify", 0
+            settings += self._encoding()
         else:
-            raise UsageError(
-                f"{self.folder}: {self.architecture} has no head, so that there is nothing it could be asked.",
-                hint="Import a model that finds hidden pieces (ForMaskedLM, ForPreTraining) or classifies.",
-            )
+            names = self._classes()
+            target = len(names)
+            weights |= {ours: self.source.take(theirs) for ours, theirs in both([("predict.score", self._last)])}
+            files["target.classes.json"] = json.dumps(names, ensure_ascii=False, indent=1) + "\n"
+        write_model(recipe, settings, weights, (size, target), out, files)
+
+    @property
+    def _last(self) -> str:
+        """The layer that scores classes."""
+        return "classifier.out_proj" if self.family == "roberta" and self.goal == "classify" else "classifier"
 
     def _stack(self) -> dict[str, Tensor]:
         pairs: Pairs = (
@@ -135,7 +142,7 @@ class Encoder:
         names = [str(named[each]) for each in sorted(named, key=int)]
         if self.config.get("problem_type") in ("regression", "multi_label_classification") or len(names) < 2:
             raise UsageError(
-                f"{self.folder}: expected a model that gives each text one of at least two classes; found "
+                f"{self.folder}: expected a model that gives one of at least two classes; found "
                 f"{len(names)}, problem_type {self.config.get('problem_type')!r}."
             )
         return names
@@ -145,9 +152,10 @@ class Encoder:
         config, narrow = self.config, self.config.get("embedding_size", 0) if self.family == "albert" else 0
         longest = len(self._places())
         drop, attend = config["hidden_dropout_prob"], config["attention_probs_dropout_prob"]
-        task = [f"task.source.length={longest}"] if self.classifies else [f"task.examples.length={longest}"]
+        cut = min(longest, self.sentences.length or longest) if self.sentences else longest
+        length = {"fill": [f"task.examples.length={longest}"], "tag": []}
         return [
-            *task,
+            *length.get(self.goal, [f"task.source.length={cut}"]),
             f'about.title="{self.architecture}, imported"',
             f"embed.width={config['hidden_size']}",
             f"embed.position.longest={longest}",
@@ -164,6 +172,18 @@ class Encoder:
             f"encode.summary={'pooled' if self.pooled else 'first'}",
             f"encode.attend.heads={config['num_attention_heads']}",
             f"encode.attend.attend.dropout={attend}",
+        ]
+
+    def _encoding(self) -> list[str]:
+        """Those of a vector."""
+        how = self.sentences or Sentences()
+        return [
+            "task.verb=encode",
+            "task.target=nothing",
+            "task.goal=encode",
+            "predict.part=vector",
+            f"predict.pool={how.pool}",
+            f"predict.normalise={str(how.normalise).lower()}",
         ]
 
     def _filling(self) -> list[str]:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from regard.importing.huggingface import architecture, config_of, is_of, weights_of
 from regard.importing.names import gpt2_asks, gpt2_stack, gpt2_turned
+from regard.importing.origin import ADDED
 from regard.importing.vocabulary import Vocabulary, vocabulary_of
 from regard.importing.write import Source, activation, require, tokenizer_file, write_model
 
@@ -47,8 +48,8 @@ def convert(folder: Path, out: Path) -> None:
     table = source.take("wte.weight")
     vocabulary = vocabulary_of(folder, len(table), {"</s>": "<|endoftext|>"})
     size = len(vocabulary.order)
-    files = tokenizer_file("target", vocabulary.text)
-    settings = _settings(config, source, folder)
+    files = tokenizer_file("target", vocabulary.text) | vocabulary.origin("gpt2").files()
+    settings = _settings(config, source, vocabulary, folder)
     write_model("gpt2", settings, _weights(source, vocabulary, int(config["n_layer"])), (0, size), out, files)
 
 
@@ -57,8 +58,9 @@ def _weights(source: Source, vocabulary: Vocabulary, layers: int) -> dict[str, T
     found = {
         "predict.embed.table.weight": vocabulary.rows(table),
         "predict.embed.position.table": source.take("wpe.weight"),
-        "predict.readout.bias": vocabulary.rows(table.new_zeros(len(table)), missing=NEVER),
     }
+    if ADDED in vocabulary.order:
+        found["predict.readout.bias"] = vocabulary.rows(table.new_zeros(len(table)), missing=NEVER)
     found |= {ours: source.take(theirs) for ours, theirs in gpt2_stack(layers)}
     for ours, theirs in gpt2_turned(layers):
         found[f"{ours}.weight"] = source.take(f"{theirs}.weight").T
@@ -70,7 +72,7 @@ def _weights(source: Source, vocabulary: Vocabulary, layers: int) -> dict[str, T
     return found
 
 
-def _settings(config: dict[str, Any], source: Source, folder: Path) -> list[str]:
+def _settings(config: dict[str, Any], source: Source, vocabulary: Vocabulary, folder: Path) -> list[str]:
     width, longest = config["n_embd"], len(source.take("wpe.weight"))
     return [
         'about.title="GPT2LMHeadModel, imported"',
@@ -81,7 +83,7 @@ def _settings(config: dict[str, Any], source: Source, folder: Path) -> list[str]
         f"predict.dropout={config['resid_pdrop']}",
         f"predict.self_attend.heads={config['n_head']}",
         f"predict.self_attend.attend.dropout={config['attn_pdrop']}",
-        "predict.readout.bias=true",
+        f"predict.readout.bias={str(ADDED in vocabulary.order).lower()}",
         f"predict.embed.width={width}",
         f"predict.embed.dropout={config['embd_pdrop']}",
         f"predict.embed.position.longest={longest}",

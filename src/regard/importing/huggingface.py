@@ -13,9 +13,18 @@ from torch import Tensor
 from regard.errors import ModelError, RegardError, UsageError
 
 SUPPORTED = {
-    "bert": ("BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"),
-    "roberta": ("RobertaForMaskedLM", "RobertaForSequenceClassification"),
-    "albert": ("AlbertForMaskedLM", "AlbertForPreTraining", "AlbertForSequenceClassification"),
+    "bert": (
+        *("BertForMaskedLM", "BertForPreTraining", "BertModel"),
+        *("BertForSequenceClassification", "BertForTokenClassification"),
+    ),
+    "roberta": (
+        *("RobertaForMaskedLM", "RobertaModel"),
+        *("RobertaForSequenceClassification", "RobertaForTokenClassification"),
+    ),
+    "albert": (
+        *("AlbertForMaskedLM", "AlbertForPreTraining", "AlbertModel"),
+        *("AlbertForSequenceClassification", "AlbertForTokenClassification"),
+    ),
     "gpt2": ("GPT2LMHeadModel", "GPT2Model"),
 }
 

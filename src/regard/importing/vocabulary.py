@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from regard.data.tokenizer import MASK, no_panic
 from regard.data.tokenizer_train import SPECIAL
 from regard.errors import ModelError
 from regard.importing.huggingface import json_of
+from regard.importing.origin import ADDED, Origin
 from regard.importing.spiece import read_spiece
 
 ROLES = {
@@ -28,15 +29,19 @@ ROLES = {
     "<pad>": ("pad_token",),
     "<unk>": ("unk_token",),
 }
-ADDED = -1  # the old number of a piece that is new
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A tokenizer's JSON, and for each of its pieces the number it had."""
+    """A tokenizer's JSON, for each of its pieces the number it had, and their names of our special pieces."""
 
     text: str
     order: tuple[int, ...]
+    special: Mapping[str, str] = field(default_factory=dict)
+
+    def origin(self, family: str) -> Origin:
+        """What is kept of it, so that the old numbers can come back."""
+        return Origin(family, self.special, self.order[: len(SPECIAL)])
 
     def rows(self, table: Tensor, missing: float = 0.0) -> Tensor:
         """The rows of a table, or the numbers of a bias, in our order; those of new pieces are `missing`."""
@@ -44,10 +49,13 @@ class Vocabulary:
         return torch.cat((table, blank))[torch.tensor([len(table) if old == ADDED else old for old in self.order])]
 
 
-def vocabulary_of(folder: Path, size: int, usual: Mapping[str, str]) -> Vocabulary:
-    """The tokenizer of a folder, for tables of so many rows; `usual` are the family's special pieces by our names."""
+def vocabulary_of(folder: Path, size: int, usual: Mapping[str, str], *, hides: bool = False) -> Vocabulary:
+    """The tokenizer of a folder, for tables of so many rows; `usual` are the family's special pieces by our names.
+
+    `hides` says that it needs the piece that stands for a hidden one.
+    """
     theirs = _tokenizer_of(folder)
-    return _renumbered(theirs, size, _named(folder, theirs, usual), folder)
+    return _renumbered(theirs, size, _named(folder, theirs, usual, hides), folder)
 
 
 def _tokenizer_of(folder: Path) -> dict[str, Any]:
@@ -121,7 +129,7 @@ def _ends_in_number(piece: str) -> bool:
     return len(piece) > 1 and piece[-1] == "," and piece[-2].isdigit()
 
 
-def _named(folder: Path, theirs: dict[str, Any], usual: Mapping[str, str]) -> dict[str, str]:
+def _named(folder: Path, theirs: dict[str, Any], usual: Mapping[str, str], hides: bool) -> dict[str, str]:
     """Their names of our special pieces, and of the one that hides; no piece serves twice."""
     config = {**json_of(folder / "special_tokens_map.json"), **json_of(folder / "tokenizer_config.json")}
     there = _pieces(theirs)
@@ -129,13 +137,15 @@ def _named(folder: Path, theirs: dict[str, Any], usual: Mapping[str, str]) -> di
     for ours, keys in {**ROLES, MASK: ("mask_token",)}.items():
         wanted = [_content(config.get(key)) for key in keys] + [usual.get(ours)]
         name = next((each for each in wanted if each in there and each not in found.values()), None)
-        if ours in usual and name is None:
+        if ours in usual and name is None and (ours != MASK or hides):
             raise ModelError(
                 f"{folder}: its tokenizer has no piece {usual[ours]!r}, which the model cannot do without.",
                 hint="Check special_tokens_map.json and tokenizer_config.json.",
             )
         if ours in usual and name is not None:
             found[ours] = name
+        elif ours not in usual and ours in there and ours not in found.values():  # by our own name
+            found[ours] = ours
     return found
 
 
@@ -156,7 +166,7 @@ def _renumbered(theirs: dict[str, Any], size: int, named: dict[str, str], folder
     if max(by_number) >= size:
         raise ModelError(f"{folder}: its tokenizer has {max(by_number) + 1} pieces, its table of vectors {size} rows.")
     first = [numbers[named[each]] if each in named else ADDED for each in SPECIAL]
-    order = (*first, *(number for number in range(size) if number not in first))
+    order = Origin("", named, tuple(first)).order(size)
     ours = {theirs_name: name for name, theirs_name in named.items()}
     found = [
         SPECIAL[place] if place < len(SPECIAL) else _our_name(by_number.get(old, f"<unused {old}>"), ours)
@@ -165,7 +175,7 @@ def _renumbered(theirs: dict[str, Any], size: int, named: dict[str, str], folder
     if len(set(found)) != len(found):
         twice = sorted({each for each in found if found.count(each) > 1})
         raise ModelError(f"{folder}: its tokenizer has pieces of its own called {', '.join(twice)}.")
-    return Vocabulary(json.dumps(_rewritten(theirs, found, ours), ensure_ascii=False), order)
+    return Vocabulary(json.dumps(_rewritten(theirs, found, ours), ensure_ascii=False), order, named)
 
 
 def _our_name(piece: str, ours: Mapping[str, str]) -> str:

@@ -10,13 +10,20 @@ from regard.hooks import loss_terms
 from regard.learn.cross_entropy import negative_log_likelihoods, product_nll
 from regard.learn.forcing import mixed
 from regard.learn.guide import Guide
+from regard.learn.sampled import draw_pieces
 from regard.model import Model
 from regard.task import Loss, Objective
 from regard.types import Batch, Taught
 
 
 def sequence_loss(
-    model: Model, batch: Batch, *, smoothing: float = 0.0, own: float = 0.0, guide: Guide | None = None
+    model: Model,
+    batch: Batch,
+    *,
+    smoothing: float = 0.0,
+    own: float = 0.0,
+    guide: Guide | None = None,
+    sampled: int = 0,
 ) -> Loss:
     """Teach a batch: the mean over real pieces of -log p, and the side terms of hard choices and gates.
 
@@ -26,11 +33,12 @@ def sequence_loss(
         smoothing: share of the goal that is spread over the vocabulary.
         own: share of pieces that are fed from the model's own predictions instead of the right ones.
         guide: adds what draws an attention to the batch's links.
+        sampled: score so many of the commonest pieces, and others as `learn.sampled` draws them; 0 scores all.
     """
     with loss_terms() as extra:
         taught = Taught(mixed(model, batch, own)) if own else model.teach(batch)
     wanted, real = batch.target.data[:, 1:], batch.target.mask[:, 1:]
-    plain, goal = _of_pieces(taught, wanted, real, smoothing)
+    plain, goal = _of_pieces(taught, wanted, real, smoothing, sampled)
     nll = torch.zeros(wanted.shape, dtype=plain.dtype, device=plain.device).masked_scatter(real, plain)
     pieces = batch.count
     total = (extra(-nll.sum(1)) * len(wanted) + goal) / pieces
@@ -40,11 +48,15 @@ def sequence_loss(
 
 
 def _of_pieces(
-    taught: Taught, wanted: Int[Tensor, "B T"], real: Bool[Tensor, "B T"], smoothing: float
+    taught: Taught, wanted: Int[Tensor, "B T"], real: Bool[Tensor, "B T"], smoothing: float, sampled: int
 ) -> tuple[Float[Tensor, " N"], Float[Tensor, ""]]:
     """-log p of each real piece, to be reported; and the sum of what is to be minimised."""
     places = real.flatten().nonzero().squeeze(1)
     rows, pieces = taught.rows.flatten(0, 1).index_select(0, places), wanted.flatten().index_select(0, places)
+    if taught.table is not None and 0 < sampled < len(taught.table):
+        drawn = draw_pieces(len(taught.table), sampled, pieces)
+        bias = drawn.log_weights if taught.bias is None else taught.bias[drawn.pieces] + drawn.log_weights
+        return product_nll(rows, taught.table.index_select(0, drawn.pieces), bias, drawn.wanted, 0.0)
     if taught.table is not None:
         return product_nll(rows, taught.table, taught.bias, pieces, smoothing)
     plain, goal = negative_log_likelihoods(rows.float(), pieces, smoothing)

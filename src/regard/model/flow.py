@@ -11,7 +11,7 @@ from regard.errors import ShapeError
 from regard.recipe import Recipe
 from regard.registry import Maker, part
 from regard.task import Spec
-from regard.types import Batch, Filled, Grid, Labelled, Memory, Padded, State, Stepped, Tagged, Taught, Widths
+from regard.types import Batch, Encoded, Filled, Grid, Labelled, Memory, Padded, State, Stepped, Tagged, Taught, Widths
 
 NOTHING = Widths(0, 0, 0)  # of the memory that a model without a source has
 
@@ -87,6 +87,10 @@ class Model(nn.Module):
     def fill(self, source: Padded) -> Filled:
         """The score of every piece at each position of the source, for a model that finds hidden pieces."""
         return self.predict.fill(self.read(source))
+
+    def vector(self, source: Padded | Grid) -> Encoded:
+        """A vector for each source, for a model that encodes."""
+        return self.predict.vector(self.read(source))
 
     def start(self, source: Padded | Grid) -> State:
         """Read the source; the state before the first piece."""

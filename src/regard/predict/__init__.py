@@ -1,4 +1,4 @@
-"""Predict: a memory to an output. Decoders have start, step and teach; a label is one call, and so are tags."""
+"""Predict: a memory to an output. Decoders have start, step and teach; labels, tags, vectors are one call."""
 
 from regard.predict import (
     bahdanau,
@@ -13,6 +13,7 @@ from regard.predict import (
     tag,
     transformer,
     tutorial,
+    vector,
     words,
     xu,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "tag",
     "transformer",
     "tutorial",
+    "vector",
     "words",
     "xu",
 ]

@@ -63,4 +63,4 @@ class Bahdanau(RecurrentDecoder):
         looked = self.ask(before.hidden, state, real)
         after = cell(projected + looked.through(cell.project[1])[:, 0], before)
         shown = before.hidden if self.reads_previous else after.hidden
-        return Advanced(torch.cat((shown, word), -1), replace(state, layers=(after,)), (looked,), beside=looked)
+        return Advanced(torch.cat((shown, word), -1), replace(state, layers=(after,)), (looked,), appended=looked)

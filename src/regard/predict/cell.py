@@ -11,7 +11,9 @@ from typing import cast
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.func import functional_call
 
+from regard.fast.lstm import lstm
 from regard.registry import part
 from regard.types import Modules, Recurrent
 
@@ -37,6 +39,16 @@ class Cell(nn.Module):
     def forward(self, projected: Float[Tensor, "B G"], state: Recurrent) -> Recurrent:
         """One step; `projected` is the sum of the projected inputs."""
         raise TypeError(f"{type(self).__name__} does not say how it steps")
+
+    def run(
+        self, projected: Float[Tensor, "B T G"], state: Recurrent, weight: Float[Tensor, "G D"] | None = None
+    ) -> Float[Tensor, "B T D"]:
+        """All steps: what it shows at each. `weight` stands in for that of `recur`, where it is given."""
+        swapped, shown = {} if weight is None else {"recur.weight": weight}, []
+        for product in projected.unbind(1):
+            state = functional_call(self, swapped, (product, state))
+            shown.append(state.hidden)
+        return torch.stack(shown, 1)
 
 
 def _mixed(first: Tensor, second: Tensor, share: Tensor) -> Tensor:
@@ -112,3 +124,9 @@ class Lstm(Cell):
         kept = torch.sigmoid(forget) * cast(Tensor, state.cell) + torch.sigmoid(enter) * torch.tanh(new)
         kept = kept if added is None else kept + added
         return Recurrent(torch.sigmoid(leave) * torch.tanh(kept), kept)
+
+    def run(
+        self, projected: Float[Tensor, "B T G"], state: Recurrent, weight: Float[Tensor, "G D"] | None = None
+    ) -> Float[Tensor, "B T D"]:
+        """All steps, the fast way."""
+        return lstm(projected, self.recur.weight if weight is None else weight, self.recur.bias, state)

@@ -8,10 +8,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard import masks
 from regard.errors import ShapeError, UsageError
 from regard.fast.dropout import drop
 from regard.hooks import LossTerm, tell
+from regard.predict.pool import pooled
 from regard.predict.recurrent import no_gates, prepare, refused, required
 from regard.registry import Maker, part
 from regard.types import AtLeastZero, Attended, Count, Labelled, Memory, Share, Widths
@@ -78,12 +78,8 @@ class Label(nn.Module):
         if self.pool == "attend":
             looked = self._look(memory)
             return looked.context.flatten(1), (looked,)
-        if self.pool == "mean":
-            return masks.mean(memory.values, memory.mask), ()
-        if self.pool == "max":
-            low = torch.finfo(memory.values.dtype).min
-            found = memory.values.masked_fill(~memory.mask.unsqueeze(-1), low).amax(1)
-            return found * memory.mask.any(1, keepdim=True), ()
+        if self.pool in ("mean", "max"):
+            return pooled(memory, self.pool), ()
         return memory.final[-1].hidden if self.pool == "last" else memory.summary, ()
 
     def _look(self, memory: Memory) -> Attended:

@@ -7,11 +7,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from regard.fast.shared_memory import Shared
-from regard.fast.split_linear import input_linears
+from regard.fast.shared_memory import linear_of_context
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, required, stacked
 from regard.registry import Maker, maker, part
-from regard.types import Attended, Attends, Count, Memory, Share, Widths
+from regard.types import Attends, Count, Memory, Share, Widths
 
 
 @part("predict", "luong")
@@ -69,12 +68,5 @@ class Luong(RecurrentDecoder):
         layers = self.climb(projected, state.layers)
         top = layers[-1].hidden
         looked = self.ask(top, state, real)
-        vector = torch.tanh(self._joined(looked, top))
+        vector = torch.tanh(linear_of_context(self.join, looked, after=top))
         return Advanced(vector, replace(state, layers=layers, feed=vector if self.feeding else None), (looked,))
-
-    def _joined(self, looked: Attended, top: Tensor) -> Tensor:
-        """W [context; h[t]]; of values that rows share, W has made what it makes of them beforehand."""
-        parts = input_linears(self.join, looked.context.shape[-1], top.shape[-1]) if isinstance(looked, Shared) else ()
-        if not parts:
-            return self.join(torch.cat((looked.context[:, 0], top), -1))
-        return looked.through(parts[0])[:, 0] + parts[1](top)

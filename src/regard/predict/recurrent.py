@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from regard.errors import UsageError
 from regard.fast.dropout import drop
-from regard.fast.shared_memory import Shared, SharedMemory, minds, share_memory
+from regard.fast.shared_memory import SharedMemory, minds, share_memory
 from regard.predict.words import stepped, taught
 from regard.registry import Maker
 from regard.types import (
@@ -48,18 +48,18 @@ class RecurrentState(State):
 class Advanced:
     """One step of a wiring: features for the readout, the state after it, what was looked at.
 
-    `beside` is the look whose context the readout sees after the features, if it does.
+    `appended` is the look whose context the readout sees after the features, if it does.
     """
 
     features: Float[Tensor, "B F"]
     state: RecurrentState
     looked: tuple[Attended, ...] = ()
-    beside: Attended | None = None
+    appended: Attended | None = None
 
     @property
     def all(self) -> Float[Tensor, "B G"]:
         """All that the readout sees."""
-        return self.features if self.beside is None else torch.cat((self.features, self.beside.context[:, 0]), -1)
+        return self.features if self.appended is None else torch.cat((self.features, self.appended.context[:, 0]), -1)
 
 
 class RecurrentDecoder(nn.Module):
@@ -134,10 +134,10 @@ class RecurrentDecoder(nn.Module):
         return tuple(after)
 
     def _read(self, done: Advanced, state: RecurrentState) -> Stepped:
-        """The scores after a step; a context of values that rows share enters the readout by them."""
-        if isinstance(done.beside, Shared) and not self.training:
-            return stepped(self.readout, done.features, state, done.looked, done.beside)
-        return stepped(self.readout, self._dropped(done.all), state, done.looked)
+        """The scores after a step."""
+        if self.training:
+            return stepped(self.readout, self._dropped(done.all), state, done.looked)
+        return stepped(self.readout, done.features, state, done.looked, done.appended)
 
     def _dropped(self, features: Tensor) -> Tensor:
         return drop(features, self.dropout, self.training)

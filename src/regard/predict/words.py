@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from regard.fast.split_linear import input_linears
+from regard.fast.shared_memory import linear_of_context
 from regard.registry import part
 from regard.types import Attended, Embeds, State, Stepped, Taught, Whole
 
@@ -36,12 +36,11 @@ class Readout(nn.Module):
         """What the vocabulary's table is multiplied with."""
         return self.entered(features if self.enters is None else self.enters(features))
 
-    def ready_beside(self, features: Features, looked: Attended) -> Ready:
-        """The same of features that a context follows, which may have gone through the first layer beforehand."""
-        parts = input_linears(self.enters, features.shape[-1], looked.context.shape[-1])
-        if not parts:
-            return self.ready(torch.cat((features, looked.context[:, 0]), -1))
-        return self.entered(parts[0](features) + looked.through(parts[1])[:, 0])
+    def ready_with(self, features: Features, looked: Attended) -> Ready:
+        """The same of features that a context follows."""
+        if self.enters is None:
+            return self.entered(torch.cat((features, looked.context[:, 0]), -1))
+        return self.entered(linear_of_context(self.enters, looked, before=features))
 
     def product(self) -> Product:
         """The vocabulary's table and bias."""
@@ -91,9 +90,9 @@ class Apart(nn.Module):
         """What is multiplied."""
         return self.readout.ready(features)
 
-    def ready_beside(self, features: Features, looked: Attended) -> Ready:
+    def ready_with(self, features: Features, looked: Attended) -> Ready:
         """The same of features that a context follows."""
-        return self.readout.ready_beside(features, looked)
+        return self.readout.ready_with(features, looked)
 
     def multiply(self, ready: Ready) -> Logits:
         """The product."""
@@ -113,13 +112,13 @@ def stepped(
     features: Float[Tensor, "B F"],
     state: State,
     looked: tuple[Attended, ...],
-    beside: Attended | None = None,
+    appended: Attended | None = None,
 ) -> Stepped:
-    """One step of a decoder, read out; `beside` is a look whose context the readout sees after the features."""
+    """One step of a decoder, read out; `appended` is a look whose context the readout sees after the features."""
     if not isinstance(readout, Readout | Apart):
-        seen = features if beside is None else torch.cat((features, beside.context[:, 0]), -1)
+        seen = features if appended is None else torch.cat((features, appended.context[:, 0]), -1)
         return Stepped(readout(seen), state, looked)
-    ready = readout.ready(features) if beside is None else readout.ready_beside(features, beside)
+    ready = readout.ready(features) if appended is None else readout.ready_with(features, appended)
     return Stepped(ready, state, looked, readout.multiply)
 
 

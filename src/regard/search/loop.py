@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from regard.errors import UsageError
-from regard.hooks import Looked, hooked
+from regard.fast import shortcuts
 from regard.model import Model
 from regard.search.backpointers import Backpointers, Finished
 from regard.search.constraints import Constraints, log_probabilities
@@ -184,7 +184,7 @@ class Running:
 
     def _is_continuous(self) -> bool:
         """May sentences enter while others are at it? Not where rows keep what has the length of their own past."""
-        plain = not (self.options.beta or self.options.no_repeat or self.options.shortlist) and not hooked(Looked)
+        plain = not (self.options.beta or self.options.no_repeat or self.options.shortlist) and shortcuts()
         return plain and self.strategy.continuous and getattr(self.model.predict, "continuous", False)
 
     def _finish(self, ended: Rows, row: Int[Tensor, " F"]) -> Finished:

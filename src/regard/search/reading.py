@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from torch import Tensor
 
-from regard.hooks import Looked, hooked
+from regard.fast import shortcuts
 from regard.model import Model
 from regard.types import Grid, Memory, Padded
 
@@ -23,7 +23,7 @@ SHARE = 0.8  # of its longest row every other one of a larger group has at least
 
 def read_by_length(model: Model, source: Padded | Grid) -> Memory:
     """The memory of all rows, in their order. A watcher sees them read as they stand."""
-    if not isinstance(source, Padded) or len(source.mask) <= FEWEST or hooked(Looked):
+    if not isinstance(source, Padded) or len(source.mask) <= FEWEST or not shortcuts():
         return model.read(source)
     lengths, order = source.lengths.sort(descending=True, stable=True)
     groups = list(_groups(lengths.tolist()))

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from regard.errors import UsageError
 from regard.show.canvas import ENDINGS, check_name, write_figure
 from regard.show.captioned import Captioned, captioned_html, captioned_text, plot_captioned
-from regard.show.page import frame_html
+from regard.show.document import page_of
+from regard.show.page import SWITCHES, figures_html, frame_html
 from regard.show.pictured import STYLE as PICTURED_STYLE
 from regard.show.pictured import Pictured, picture_html, picture_text, plot_pictured
 from regard.show.place import fresh_file
@@ -28,14 +29,23 @@ from regard.show.tagged import TaggedText, plot_tagged, tagged_html, tagged_text
 from regard.show.terminal import WIDTH
 
 FILES = (".html", *ENDINGS, ".txt")
-STYLE = SHADED_STYLE + TAGGED_STYLE + PICTURED_STYLE + shades_css()
+LIVE = """
+.live { margin-top: 2rem; }
+.live h2 { font-size: 1.25rem; font-weight: 600; margin-bottom: 0.8rem; }
+"""
+STYLE = SHADED_STYLE + TAGGED_STYLE + PICTURED_STYLE + LIVE + shades_css()
 Drawable: TypeAlias = Shaded | Pictured | TaggedText | Captioned
 Some = TypeVar("Some", Shaded, Pictured, TaggedText, Captioned)
 IMAGE, STRIP = 12, 8  # lines of a page that an image takes, and a row of small ones
 
 
-def save_answers(answers: Sequence[Drawable], path: str | Path, title: str = "") -> Path:
-    """Write answers as the kind of file that its name asks for; a figure of images or tags holds one of them."""
+def save_answers(
+    answers: Sequence[Drawable], path: str | Path, title: str = "", figures: Sequence[dict[str, Any]] = ()
+) -> Path:
+    """Write answers as the kind of file that its name asks for; a figure of images or tags holds one of them.
+
+    A page has `figures` below them, documents of every layer and head; see `page`.
+    """
     path = Path(path)
     ending = check_name(path, FILES)
     if not answers:
@@ -43,7 +53,7 @@ def save_answers(answers: Sequence[Drawable], path: str | Path, title: str = "")
     if ending in ENDINGS:
         return _draw(answers, path, title)
     if ending == ".html":
-        text = answers_html(answers, title)
+        text = answers_html(answers, title, figures)
     else:
         text = "\n\n".join(filter(None, (title, answers_text(answers)))) + "\n"
     with fresh_file(path) as draft:
@@ -61,16 +71,18 @@ def answers_text(answers: Sequence[Drawable], width: int = WIDTH, *, colour: boo
     return "\n\n\n".join(_text(each, width, colour) for each in answers)
 
 
-def answers_html(answers: Sequence[Drawable], title: str = "") -> str:
-    """A page of answers that needs nothing else, and works without scripts."""
+def answers_html(answers: Sequence[Drawable], title: str = "", figures: Sequence[dict[str, Any]] = ()) -> str:
+    """A page of answers that needs nothing else, and works without scripts; but for its figures, if it has any."""
     title = title or TITLE
-    body = f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n</header>\n{_main(answers)}'
+    live = f"{SWITCHES}\n{figures_html(page_of(figures, title, 'text'), 3)}" if figures else ""
+    below = f'\n<section class="live">\n<h2>Every layer and head</h2>\n{live}\n</section>' if figures else ""
+    body = f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n</header>\n<main>\n{_shown(answers)}{below}\n</main>'
     return frame_html(title, body, STYLE)
 
 
 def embed_answers(answers: Sequence[Drawable]) -> str:
     """The same inside another page, as a notebook shows it: in a frame that can reach nothing around it."""
-    return embedded(_main(answers), STYLE, sum(map(_height, answers)))
+    return embedded(f"<main>\n{_shown(answers)}\n</main>", STYLE, sum(map(_height, answers)))
 
 
 def answer_html(answer: Drawable, level: int = 2) -> str:
@@ -119,11 +131,11 @@ def _text(answer: Drawable, width: int, colour: bool) -> str:
     return tagged_text(answer, width, colour=colour) if isinstance(answer, TaggedText) else picture_text(answer)
 
 
-def _main(answers: Sequence[Drawable]) -> str:
+def _shown(answers: Sequence[Drawable]) -> str:
     if not answers:
         raise UsageError("a page: expected at least one example; found none.")
     figures = "\n".join(map(answer_html, answers))
-    return f'<main class="figures texts">\n{figures}\n</main>'
+    return f'<div class="figures texts">\n{figures}\n</div>'
 
 
 def _height(answer: Drawable) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 from regard.align.alignment import Alignment
 from regard.errors import UsageError
 from regard.show.canvas import check_name, new_figure, wrap, write_figure
+from regard.show.causal import start_first
 from regard.show.fonts import families
 from regard.show.matrix import label_axes, matrix_size, plot_matrix
 
@@ -26,6 +27,7 @@ def plot_difference(one: Alignment, other: Alignment, ax: Any = None) -> Any:
             "a difference needs two alignments of the same words; these differ.",
             hint="Align one pair with both models: give them the same target.",
         )
+    one, other = start_first(one), start_first(other)
     if ax is None:
         ax = new_figure(*matrix_size(one)).subplots()
     ax.imshow((one.matrix - other.matrix).tolist(), cmap=DIVERGING, vmin=-1, vmax=1, aspect="equal")

@@ -32,10 +32,15 @@ MOST = 100_000  # values that are written in full
 SIDES = {"cross": ("target", "source"), "encoder-self": ("source",) * 2, "decoder-self": ("target",) * 2}
 
 
-def page_of(figures: Sequence[dict[str, Any]], title: str = "") -> dict[str, Any]:
-    """A page of one figure, or of several side by side."""
+def page_of(figures: Sequence[dict[str, Any]], title: str = "", view: str = "") -> dict[str, Any]:
+    """A page of one figure, or of several side by side, which opens with a view (else with the matrix).
+
+    As text, full shade is the largest weight of a word that looks: a long text is looked at with small ones.
+    """
     looked = f"What {figures[0]['model'] or 'the model'} looked at"
-    return {"format": PAGE, "title": title or looked, "figures": list(figures)}
+    told = {"format": PAGE, "title": title or looked, "figures": list(figures)}
+    settings = {"view": view, "scale": "row"} if view == "text" else {"view": view} if view else {}
+    return told | ({"settings": settings} if settings else {})
 
 
 def record_document(

@@ -7,9 +7,11 @@ from typing import Any
 
 from regard.align.record import Record
 from regard.show.canvas import check_name, new_figure, write_figure
+from regard.show.causal import start_first
+from regard.show.matrix import paint_weights
 
 CELL = 1.15  # inches of one small matrix
-CHOSEN = "#D55E00"
+CHOSEN, PLAIN = "#D55E00", "0.6"
 
 
 def plot_heads(record: Record, kind: str = "cross", axes: Any = None, *, pieces: bool = False) -> Any:
@@ -30,10 +32,12 @@ def plot_heads(record: Record, kind: str = "cross", axes: Any = None, *, pieces:
             if head >= layers[layer]:
                 ax.axis("off")
                 continue
-            alignment = record.alignment(kind, layer, head, pieces=pieces)
-            ax.imshow(alignment.matrix.tolist(), cmap="Greys", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+            framed = chosen and layer == chosen.layer and (not chosen.heads or head in chosen.heads)
+            edge = (CHOSEN, 1.6) if framed else (PLAIN, 0.8)
+            alignment = start_first(record.alignment(kind, layer, head, pieces=pieces))
+            paint_weights(ax, alignment, edge, cmap="Greys", aspect="auto", interpolation="nearest")
             ax.set(xticks=[], yticks=[])
-            if chosen and layer == chosen.layer and (not chosen.heads or head in chosen.heads):
+            if framed:
                 ax.spines[:].set(color=CHOSEN, linewidth=2)
             if layer == 0:
                 ax.set_title(f"head {head + 1}", fontsize=8)
@@ -47,4 +51,5 @@ def draw_heads(record: Record, path: str | Path, kind: str = "cross", title: str
     check_name(path)
     figure = plot_heads(record, kind, pieces=pieces)[0][0].figure
     framed = f"framed: {record.reader()}\n" if kind == record.aligner.kind else ""
-    return write_figure(figure, path, title, f"{framed}{kind}: rows look, columns are looked at; black is 1")
+    empty = ", and empty is what was not there yet" if kind == "decoder-self" else ""
+    return write_figure(figure, path, title, f"{framed}{kind}: rows look, columns are looked at; black is 1{empty}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from regard.align.alignment import Alignment
 from regard.show.canvas import LABEL, Spacing, check_name, longest, new_figure, short, write_figure
+from regard.show.causal import start_first
 from regard.show.fonts import families
 
 THRESHOLD = 0.05  # what is below would be lines too thin to see
@@ -16,6 +17,7 @@ WIDEST = 4.0  # points, of a line that carries all the weight
 
 def plot_lines(alignment: Alignment, ax: Any = None, *, threshold: float = THRESHOLD) -> Any:
     """Draw on `ax` (or on a new figure of fitting size) every weight from `threshold` up, and return it."""
+    alignment = start_first(alignment)
     tall = max(len(alignment.source), len(alignment.target))
     if ax is None:
         words = longest(alignment.source) + longest(alignment.target)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from regard.align.alignment import Alignment
 from regard.show.canvas import LABEL, POINTS, Spacing, check_name, longest, new_figure, short, write_figure
+from regard.show.causal import closed, looks_back, start_first
 from regard.show.fonts import families
 
 CELL, BAR = 0.35, 3.0  # inches, of a cell's side and of the longest legend
@@ -22,11 +26,11 @@ def plot_matrix(alignment: Alignment, ax: Any = None, *, numbers: bool = False, 
 
     `white` draws a weight of one white on black, as the figures of Bahdanau et al. (2015) do.
     """
-    new = ax is None
+    alignment, new = start_first(alignment), ax is None
     if new:
         width, height = matrix_size(alignment)
         ax = new_figure(width + 1.0, height).subplots()
-    image = ax.imshow(alignment.matrix.tolist(), cmap="gray" if white else "Greys", vmin=0, vmax=1, aspect="equal")
+    image = paint_weights(ax, alignment, cmap="gray" if white else "Greys", aspect="equal")
     label_axes(ax, alignment)
     if numbers:
         for row, weights in enumerate(alignment.matrix.tolist()):
@@ -38,6 +42,34 @@ def plot_matrix(alignment: Alignment, ax: Any = None, *, numbers: bool = False, 
         shrink = min(0.8, BAR / height)
         ax.figure.colorbar(image, ax=ax, shrink=shrink).set_label(f"weight\n({rule(alignment)})", fontsize=8)
     return ax
+
+
+def paint_weights(ax: Any, alignment: Alignment, edge: tuple[str, float] = ("0.6", 0.8), **style: Any) -> Any:
+    """The cells, of an alignment with the start first; what could not be looked at is empty, outside of an outline.
+
+    `edge` is the outline's colour and width. Of an alignment that does not look back every cell is drawn, within the
+    frame that the axes have.
+    """
+    from matplotlib.collections import LineCollection
+
+    hidden = closed(alignment)
+    shown = np.ma.masked_array(alignment.numpy(), hidden)
+    image = ax.imshow(shown, vmin=0, vmax=1, **style)
+    if looks_back(alignment):
+        ax.spines[:].set_visible(False)
+        ax.tick_params(length=0)
+        rows, columns = (~hidden).nonzero()
+        sides = Counter(side for cell in zip(columns.tolist(), rows.tolist(), strict=True) for side in _sides(*cell))
+        around = [side for side, count in sides.items() if count == 1]  # what two cells share is inside
+        ax.add_collection(LineCollection(around, colors=edge[0], linewidths=edge[1]))
+    return image
+
+
+def _sides(column: int, row: int) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """The four sides of a cell."""
+    left, right, top, bottom = column - 0.5, column + 0.5, row - 0.5, row + 0.5
+    corners = (left, top), (right, top), (left, bottom), (right, bottom)
+    return [(corners[one], corners[other]) for one, other in ((0, 1), (2, 3), (0, 2), (1, 3))]
 
 
 def label_axes(ax: Any, alignment: Alignment) -> None:

@@ -2,11 +2,13 @@
 
 A page is a dictionary that anyone can make:
 
-    page     = {"format": "regard-page-1", "title": text, "figures": [document, ...]}
+    page     = {"format": "regard-page-1", "title": text, "figures": [document, ...],
+                "settings": {"view": ..., "unit": ..., "scale": ...}}   # may be left out: what the switches start with
     document = {"format": "regard-figure-1", "title": text, "model": text, "note": text,
                 "source": side, "target": side,
                 "attention": [layer, ...],
                 "chosen": {"kind": ..., "layer": ..., "heads": [head, ...]},   # what a figure opens with: their mean
+                          # and, where one of the words that look is to be held, "row": its number
                 "links": [[source word, target word], ...],
                 "scores": {name: {"value": number, "meaning": text}, ...}}
     side     = {"text": text, "pieces": [text, ...], "words": [text, ...], "word": [the word of each piece, ...]}
@@ -44,6 +46,11 @@ from regard.show import static
 from regard.show.place import fresh_file
 
 PAGE, FIGURE = "regard-page-1", "regard-figure-1"
+SETTINGS = {
+    "view": ("matrix", "lines", "text", "heads"),
+    "unit": ("words", "pieces"),
+    "scale": ("one", "row"),
+}
 KINDS = ("cross", "encoder-self", "decoder-self")
 SIDES = ("source", "target")
 TALLEST = 3000  # pixels that a page may take inside another
@@ -167,6 +174,10 @@ def check_page(page: Mapping[str, Any]) -> None:
     """Raise a UsageError that names the place if a page does not hold what the figures need."""
     _known_format(page, PAGE, "the page")
     _typed(page, "title", str, "the page")
+    for key in _typed(page, "settings", dict, "the page") if "settings" in page else ():
+        if key not in SETTINGS:
+            _wrong("the page.settings", f"only {', '.join(SETTINGS)}", repr(key))
+        _one_of(page["settings"], key, SETTINGS[key], "the page.settings")
     figures = _typed(page, "figures", list, "the page")
     if not figures:
         _wrong("the page: figures", "at least one figure", "none")
@@ -242,6 +253,9 @@ def _check_chosen(document: Mapping[str, Any], where: str) -> None:
         _wrong(f"{where}.chosen.heads", "one head or more, each once", repr(heads))
     for index, head in enumerate(heads):
         _index(head, layers[place], f"{where}.chosen.heads[{index}]", "heads")
+    if "row" in chosen:
+        side = next(layer["rows"] for layer in document["attention"] if (layer["kind"], layer["layer"]) == place)
+        _index(chosen["row"], len(document[side]["words"]), f"{where}.chosen.row", "words that look")
 
 
 def _check_links(document: Mapping[str, Any], where: str) -> None:

@@ -6,16 +6,20 @@ from rich.cells import cell_len
 
 from regard.align.alignment import Alignment
 from regard.align.record import Record
+from regard.show.causal import start_first
 from regard.show.labels import isolate, readable
+from regard.show.strip import Strip
 from regard.show.terminal import PLAIN, WIDTH, label_of, listing
 
 THRESHOLD = 0.05  # what is below is left out
 LOUD, SOFT = 0.5, 0.15  # from which weight on a word is marked twice, and once
+RED, PALE = "\x1b[1;31m", "\x1b[2m"
 GREYS = (255, 252, 248, 244, 240, 236)  # of a terminal's 256 colours, behind words of more and more weight
 
 
 def lines_text(alignment: Alignment, width: int = WIDTH, *, threshold: float = THRESHOLD) -> str:
     """A line a target word: the source words that it looked at, strongest first."""
+    alignment = start_first(alignment)
     margin = max(cell_len(label_of(word)) for word in alignment.target)
     told = []
     for word, row in zip(alignment.target, alignment.matrix.tolist(), strict=True):
@@ -28,14 +32,23 @@ def lines_text(alignment: Alignment, width: int = WIDTH, *, threshold: float = T
 
 
 def sentence_text(alignment: Alignment, width: int = WIDTH, *, colour: bool = False) -> str:
-    """The sentence once for each target word, its words shaded by weight; without colour, in brackets."""
-    margin = max(cell_len(label_of(word)) for word in alignment.target)
+    """The sentence once for each word that looks, its words shaded by weight; without colour, in brackets.
+
+    Of a text that reads itself the word that looks is marked where it stands, and what comes later is pale, or left
+    out; see `strip`.
+    """
+    strip = Strip.of(alignment)
+    margin = max((cell_len(label_of(word)) for word in strip.rows), default=0)
     told = []
-    for word, row in zip(alignment.target, alignment.matrix.tolist(), strict=True):
-        marked = [_marked(*pair, colour) for pair in zip(alignment.source, row, strict=True)]
+    for row, word in enumerate(strip.rows):
+        best = strip.strongest(row) if strip.reads_itself else None
+        end = [] if best is None else [f" {label_of(strip.words[best])} {strip.weights[row, best]:.2f}"]
+        marked = [*filter(None, (_marked(strip, row, place, colour) for place in range(len(strip.words)))), *end]
         told.append(_beside(label_of(word), margin, " | ", listing(marked, width - margin - 3, " ")))
+    current = [f"{RED}current word{PLAIN}" if colour else ">current word<"] if strip.reads_itself else []
     key = "darker is more weight" if colour else f"[[word]] from {LOUD:g}, [word] from {SOFT:g}"
-    return "\n".join([*told, "", key])
+    last = ["at the end what was looked at most"] if strip.reads_itself else []
+    return "\n".join([*told, "", listing([*current, key, *last], width, "; ")])
 
 
 def heads_text(record: Record, kind: str = "cross", width: int = WIDTH) -> str:
@@ -54,12 +67,18 @@ def heads_text(record: Record, kind: str = "cross", width: int = WIDTH) -> str:
     return "\n".join(line.rstrip() for line in told)
 
 
-def _marked(word: str, weight: float, colour: bool) -> str:
-    word = isolate(readable(word))
+def _marked(strip: Strip, row: int, place: int, colour: bool) -> str:
+    """A word of the text as `row` sees it; nothing where there is no way to show that it was not there yet."""
+    word, weight = isolate(readable(strip.words[place])), float(strip.weights[row, place])
+    if place == strip.own[row]:
+        return f"{RED}{word}{PLAIN}" if colour else f">{word}<"
+    if strip.closed[row, place]:
+        return f"{PALE}{word}{PLAIN}" if colour else ""
     if colour:
-        grey = GREYS[min(len(GREYS) - 1, int(weight * len(GREYS)))]
+        shade = weight / strip.full(row) if strip.reads_itself else weight
+        grey = GREYS[min(len(GREYS) - 1, int(shade * len(GREYS)))]
         ink = 16 if grey > 243 else 231
-        return f"\x1b[48;5;{grey};38;5;{ink}m{word}{PLAIN}" if weight >= THRESHOLD else word
+        return f"\x1b[48;5;{grey};38;5;{ink}m{word}{PLAIN}" if shade >= THRESHOLD else word
     return f"[[{word}]]" if weight >= LOUD else f"[{word}]" if weight >= SOFT else word
 
 

@@ -5,7 +5,8 @@ Everything is placed by hand, in inches from the top left, for a figure has no n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -75,7 +76,9 @@ class Pen:
         if (text, points) not in self.widths:
             figure = self.axes.figure
             drawn = self.write(0.0, text, points, **style)
-            box = drawn.get_window_extent()
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Glyph .* missing")  # told once, in words, by `fonts`
+                box = drawn.get_window_extent()
             drawn.remove()
             self.widths[text, points] = box.width / figure.dpi
         return self.widths[text, points]
@@ -140,22 +143,39 @@ def _bars(pen: Pen, shaded: Shaded) -> None:
 
 
 def _words(pen: Pen, shaded: Shaded, shades: Float[np.ndarray, " S"]) -> None:
+    def dress(place: int) -> Dress:
+        is_open, shade = bool(shaded.is_open[place]), float(shades[place])
+        boxed = shaded.gates is not None and is_open
+        return Dress(colour_of(shade), CLOSED if not is_open else ink_on(shade), edge=boxed, empty=shade <= 0.02)
+
+    draw_words(pen, shaded.words, dress, leftward=is_leftward(shaded.words))
+    pen.down(POINTS)
+
+
+@dataclass(frozen=True)
+class Dress:
+    """How a word looks: the colour behind it, unless it is empty, a box around it, and its ink."""
+
+    fill: Any
+    ink: str
+    edge: bool = False
+    empty: bool = False
+
+
+def draw_words(pen: Pen, words: Sequence[str], dress: Callable[[int], Dress], *, leftward: bool) -> None:
+    """Words in lines, as they are read, each dressed by its place."""
     pad = 0.03
-    words = [cut(word, LONGEST) for word in shaded.words]
-    widths = [pen.width(word) + 2 * pad for word in words]
-    before = [pen.width("n") * 0.3 if space else 0.01 for space in gaps(shaded.words)]
-    leftward = is_leftward(shaded.words)
+    shown = [cut(word, LONGEST) for word in words]
+    widths = [pen.width(word) + 2 * pad for word in shown]
+    before = [pen.width("n") * 0.3 if space else 0.01 for space in gaps(words)]
     for line in broken(widths, before, WIDTH - 2 * EDGE):
         pen.down(LEADING * POINTS)
-        for place, x in _placed(line, words, widths, before, leftward):
-            is_open = bool(shaded.is_open[place])
-            shade = float(shades[place])
-            edge = "black" if shaded.gates is not None and is_open else "none"
-            if shade > 0.02 or edge != "none":
-                pen.box(x, widths[place], facecolor=_colour(shade), edgecolor=edge, linewidth=0.7)
-            ink = CLOSED if not is_open else "white" if shade > 0.75 else "black"
-            pen.write(x + pad, words[place], color=ink)
-    pen.down(POINTS)
+        for place, x in _placed(line, shown, widths, before, leftward):
+            look = dress(place)
+            edge = "black" if look.edge else "none"
+            if not look.empty or look.edge:
+                pen.box(x, widths[place], facecolor=look.fill, edgecolor=edge, linewidth=0.7)
+            pen.write(x + pad, shown[place], color=look.ink)
 
 
 def _placed(
@@ -172,6 +192,12 @@ def _placed(
         x += widths[place] + gap
 
 
-def _colour(shade: float) -> tuple[float, float, float]:
+def ink_on(shade: float) -> str:
+    """What is read on a shade."""
+    return "white" if shade > 0.75 else "black"
+
+
+def colour_of(shade: float) -> tuple[float, float, float]:
+    """Blue, from none of it to all."""
     red, green, blue = (1 - shade * (1 - BLUE)).tolist()
     return red, green, blue

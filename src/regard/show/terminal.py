@@ -10,9 +10,11 @@ from rich.cells import cell_len
 from torch import Tensor
 
 from regard.align.alignment import Alignment
+from regard.show.causal import closed, looks_back, start_first
 from regard.show.labels import cut, isolate, readable
 
 SHADES = " ░▒▓█"
+LITTLE = "·"  # where there could be weight, of what looks back
 WIDTH = 80  # what a page, a mail and a narrow window hold
 MARGIN = 18  # the most that a row's word may take
 BOLD, PLAIN = "\x1b[1;34m", "\x1b[0m"
@@ -34,8 +36,10 @@ def table(alignment: Alignment, width: int = WIDTH, *, colour: bool = False) -> 
     """The matrix within `width` cells, each row with the number of its strongest link.
 
     Where the words are too wide to stand above their columns these are numbered, and where the columns are too
-    many they are cut into blocks, one below the other.
+    many they are cut into blocks, one below the other. Of what looks back, what was not there to be looked at is
+    left empty, and little weight is a dot.
     """
+    alignment = start_first(alignment)
     best = _best(alignment)
     margin = max((cell_len(label_of(word)) for word in alignment.target), default=0) + 1
     room = max(4, width - margin - max(map(cell_len, best), default=0))
@@ -82,11 +86,14 @@ def _block(alignment: Alignment, first: int, labels: Sequence[str], best: Sequen
     """The columns from `first` on that these labels stand above, a line a row, its strongest link at the end."""
     words = [label_of(word) for word in alignment.target]
     margin = max(map(cell_len, words), default=0) + 1
-    lines = [" " * margin + " ".join(labels)]
-    for word, row, link in zip(words, alignment.matrix.tolist(), best, strict=True):
+    little = LITTLE if looks_back(alignment) else " "
+    lines, part = [" " * margin + " ".join(labels)], slice(first, first + len(labels))
+    for word, row, hidden, link in zip(words, alignment.matrix.tolist(), closed(alignment), best, strict=True):
         cells = [
-            _paint(_shade(weight) * cell_len(label), colour and weight == max(row) > 0)
-            for label, weight in zip(labels, row[first : first + len(labels)], strict=True)
+            " " * cell_len(label)
+            if not_there
+            else _paint((_shade(weight).strip() or little) * cell_len(label), colour and weight == max(row) > 0)
+            for label, weight, not_there in zip(labels, row[part], hidden[part], strict=True)
         ]
         lines.append(f"{_fill(word, margin)}{' '.join(cells)} {link}")
     return "\n".join(line.rstrip() for line in lines)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from regard.align.alignment import Alignment
 from regard.align.record import Record
-from regard.errors import UnknownName, UsageError
-from regard.show.canvas import ENDINGS, check_name
+from regard.errors import UnknownName
+from regard.show.canvas import ENDINGS, check_name, write_figure
 from regard.show.document import alignment_document, page_of, record_document
 from regard.show.labels import runs_left
 from regard.show.place import fresh_file
 from regard.show.reading import heads_text, lines_text, sentence_text
+from regard.show.samples import STYLE as SAMPLES_STYLE
+from regard.show.samples import Samples, samples_html
+from regard.show.strip import Strip, read_back
 from regard.show.terminal import WIDTH, listing, sentence, table
 
 VIEWS = ("matrix", "lines", "heads", "text")
@@ -37,9 +41,15 @@ class View:
         if self.view not in VIEWS:
             raise UnknownName("view", self.view, VIEWS)
 
+    @property
+    def opens(self) -> str:
+        """What a page opens with, where it is not what a page always opens with."""
+        return "" if self.view == VIEWS[0] else self.view
+
     def of(self, record: Record) -> Alignment:
-        """The alignment that was asked for."""
-        return record.alignment(self.kind, self.layer, self.heads, pieces=self.pieces)
+        """The alignment that was asked for; as text, as it is read."""
+        found = read_back if self.view == "text" else Record.alignment
+        return found(record, self.kind, self.layer, self.heads, pieces=self.pieces)
 
 
 # --- text --------------------------------------------------------------------------------------------------
@@ -108,7 +118,7 @@ def save_record(record: Record, path: Path, title: str = "", view: View | None =
     """Write a record as the kind of file that its name asks for: a page has every view, the others the one asked."""
     ending, view = check_name(path, FILES), view or View()
     if ending == ".html":
-        return _write_page(page_of([_document(record, view, title)]), path)
+        return _write_page(page_of([_document(record, view, title)], view=view.opens), path)
     if ending in ENDINGS and view.view == "heads":
         from regard.show.heads import draw_heads
 
@@ -123,7 +133,7 @@ def save_record(record: Record, path: Path, title: str = "", view: View | None =
 def save_records(records: list[Record], path: Path, view: View) -> Path:
     """Write many sentences: the figures of one page."""
     check_name(path, (".html",))
-    return _write_page(page_of([_document(each, view, "") for each in records]), path)
+    return _write_page(page_of([_document(each, view, "") for each in records], view=view.opens), path)
 
 
 def save_compare(one: Record, other: Record, path: Path, title: str = "", view: View | None = None) -> Path:
@@ -132,7 +142,7 @@ def save_compare(one: Record, other: Record, path: Path, title: str = "", view: 
     pair = view.of(one), view.of(other)
     if ending == ".html":
         figures = [_document(each, view, name) for each, name in zip((one, other), names(one, other), strict=True)]
-        return _write_page(page_of(figures, title or one.source.text), path)
+        return _write_page(page_of(figures, title or one.source.text or one.target.text, view.opens), path)
     if ending in ENDINGS:
         from regard.show.compare import draw_compare
 
@@ -158,10 +168,9 @@ def _draw(alignment: Alignment, path: Path, view: str, title: str) -> Path:
         from regard.show.lines import draw_lines
 
         return draw_lines(alignment, path, title)
-    raise UsageError(
-        f"{path}: the {view} view is for the terminal and for pages, not for figures.",
-        hint=f"Write {path.with_suffix('.html').name}, or ask for the matrix, the lines or the heads.",
-    )
+    from regard.show.strip_figure import plot_strip
+
+    return write_figure(plot_strip(Strip.of(alignment), title), path)
 
 
 def _document(record: Record, view: View, title: str) -> dict[str, Any]:
@@ -181,9 +190,28 @@ def _json(told: dict[str, Any]) -> str:
     return json.dumps(told, ensure_ascii=False) + "\n"
 
 
+def save_samples(samples: Samples, record: Record | None, path: Path, name: str, view: View) -> Path:
+    """Write a page of what a language model wrote and, where it attends, what it looked back at in the prompt."""
+    from regard.show.page import SWITCHES, figures_html, frame_html
+
+    title = f"What {name or 'the model'} writes" + (" and looked at" if record else "")
+    page = page_of([_document(record, view, "")], title, view.opens) if record else None
+    heading = f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n{SWITCHES if page else ""}\n</header>'
+    written = (
+        f'<section class="figure written">\n<h2 class="title">Samples</h2>\n{samples_html({name: samples})}\n</section>'
+    )
+    body = f"{heading}\n<main>\n{written}\n{figures_html(page) if page else ''}\n</main>"
+    return _write(path, frame_html(title, body, SAMPLES_STYLE))
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write what a terminal shows to a file."""
+    return _write(path, text + "\n")
+
+
 def _write(path: Path, text: str) -> Path:
     with fresh_file(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_text(text, encoding="utf-8", errors="surrogatepass")
     return path
 
 

@@ -22,6 +22,7 @@ USES = {
     "generate": '.generate("...").text',
     "caption": '.caption("photo.png").text',
     "classify": '.classify("...").label',
+    "encode": '.encode(["...", "..."])',
     "tag": '.tag("...").tags',
     "translate": '.translate("...").text',
 }
@@ -43,8 +44,21 @@ def complete(home: RunFolder, recipe: Recipe, corpus: Corpus, outcome: Outcome, 
         f'    import regard\n    model = regard.load("this folder")\n    model{_use(recipe)}\n\n'
         f"{needed}"
         "Attention is evidence of what the model looked at, not proof of why it wrote what it wrote.\n"
+        f"{_samples(home.folder)}"
     )
     save(best, home.best, {**files, "scores.json": json.dumps(scores, indent=2) + "\n", "README.md": card})
+
+
+def _samples(folder: Path) -> str:
+    """What a language model writes, for its card; nothing of any other model."""
+    from regard.tasks.language_model import LanguageModel
+    from regard.tasks.objects import open_model, verb_of
+    from regard.tasks.samples import draw_samples, samples_markdown
+
+    if verb_of(folder) != "generate":
+        return ""
+    model = open_model(folder)
+    return f"\n{samples_markdown(draw_samples(model))}\n" if isinstance(model, LanguageModel) else ""
 
 
 def _scores(best: Path, outcome: Outcome) -> dict[str, Any]:

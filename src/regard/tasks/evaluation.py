@@ -37,7 +37,9 @@ from regard.evaluate import by_length as buckets
 from regard.evaluate import chrf as score_chrf
 from regard.evaluate.metrics import likely
 from regard.search import Options
+from regard.tasks.cache import Cache
 from regard.tasks.captioner import Captioner
+from regard.tasks.encoder import Encoder
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.objects import open_model
 from regard.tasks.using import TaskModel
@@ -59,6 +61,9 @@ class EvaluateOptions:
     beam: int = 5
     alpha: float | int | None = None
     tokenize: str = "13a"
+    window: int | None = None
+    cache: Cache | None = None
+    tune: bool = False
 
 
 USUALLY = EvaluateOptions()
@@ -101,11 +106,15 @@ def evaluate(
             f"expected a model, as regard.load gives it, or a folder; found {type(model).__name__}.",
             hint='Write regard.evaluate("runs/mine", data=...).',
         )
+    if (asked.cache is not None or asked.window is not None) and not isinstance(used, LanguageModel):
+        raise UsageError("cache and window are for language models, which are scored on running text.")
     corpus = data if isinstance(data, Corpus) else _opened(used, data, asked)
     rows = corpus.split(asked.split)
     writes = isinstance(used, Translator | Writer)
     if isinstance(used, LanguageModel):
-        report, answers = _scored(used, rows)
+        report, answers = _scored(used, rows, replace(asked, cache=_cache(used, corpus, asked)))
+    elif isinstance(used, Encoder):
+        report, answers = _neighbours(used, rows)
     else:
         report, answers = _written(used, rows, asked) if writes else _answered(used, rows, asked)
     sides = f"{corpus.source} to {corpus.target}, {len(rows):,} {corpus.source}s"
@@ -182,17 +191,39 @@ def _answered(model: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
     return report, Answers(texts, sure)
 
 
-def _scored(model: LanguageModel, rows: Dataset) -> Measured:
-    """How likely the text is to a language model; kept as answers are the log-likelihoods of the rows."""
-    texts = list(rows["target"])
+def _neighbours(model: Encoder, rows: Dataset) -> Measured:
+    """How often the nearest other text of the split has the same label: what vectors are worth without training."""
+    texts, labels = list(rows["source"]), [str(each) for each in rows["target"]]
     watch = Stopwatch()
     with watch:
-        found = model.likelihoods(texts)
+        found = model.neighbours(texts, labels)
+    watch.add(len(found), 0)
+    names = [name for name in model.metrics if METRICS[name].count]
+    report = Report("label of the nearest other text", scores_of(names, found, labels), speed=watch.throughput())
+    return report, Answers(found)
+
+
+def _cache(model: LanguageModel, corpus: Corpus, asked: EvaluateOptions) -> Cache | None:
+    """The cache that was asked for; its theta and share chosen on validation text, where that was asked."""
+    if asked.cache is None or not asked.tune:
+        return asked.cache
+    return model.tuned(asked.cache, list(corpus.split("val")["target"]), asked.window)
+
+
+def _scored(model: LanguageModel, rows: Dataset, asked: EvaluateOptions) -> Measured:
+    """How likely the text is to a language model; kept as answers are the log-likelihoods of the rows."""
+    texts, cache = list(rows["target"]), asked.cache
+    watch = Stopwatch()
+    with watch:
+        found = model.likelihoods(texts, cache, asked.window)
     watch.add(len(found), sum(each.pieces for each in found))
     unknown = model.unknown(texts)
     note = f"{unknown:.1%} of the pieces are unknown to the tokenizer, and any word may stand for them"
+    title = f"windows of {model.longest(asked.window):,} pieces" if model.blocks else "each line by itself"
+    if cache is not None:
+        title += f", cache of {cache.size:,} pieces (theta {cache.theta:g}, share {cache.share:g})"
     report = Report(
-        title=f"windows of {model.window:,} pieces" if model.blocks else "each line by itself",
+        title=title,
         scores=tuple(counted.score() for counted in likely(model.metrics, found).values()),
         speed=watch.throughput(),
         notes=(note,) if unknown else (),

@@ -2,179 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from typing import Any, ClassVar, overload
 
-import numpy as np
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from regard.align.alignment import Alignment
-from regard.data.holes import mask_of, words_of_ids
+from regard.data.holes import mask_of
 from regard.data.sides.nothing import Nothing
 from regard.data.sides.text import Text
 from regard.data.texts import texts_of
 from regard.data.tokenizer import END, MASK, PAD, START
 from regard.errors import UsageError
 from regard.evaluate.metrics import FILLED
-from regard.hooks import Looked, hook
 from regard.model import Model
-from regard.show.shaded import Shaded
 from regard.task import Side
-from regard.tasks.goals.fill import Fill, told_piece
-from regard.tasks.using import TaskModel, batched
+from regard.tasks.filling import Filling, Hole, Scored
+from regard.tasks.goals.fill import Fill
+from regard.tasks.reader import NAMES, TOKENS, Reader, looked_by, looks, row_ids, runs
+from regard.tasks.using import batched
 from regard.types import Padded
 
-TOKENS = 16_384  # padded positions that are read at a time
 KEPT = 10  # pieces that are kept for each hole where nobody says how many
-NAMES = {START: "[CLS]", END: "[SEP]"}  # as people know them
 
 
-@dataclass(frozen=True)
-class Hole:
-    """One hole: its position, and the likeliest pieces with their probabilities, the likeliest first."""
-
-    position: int
-    pieces: tuple[str, ...]
-    probabilities: tuple[float, ...]
-
-    @property
-    def piece(self) -> str:
-        """The likeliest."""
-        return self.pieces[0]
-
-    @property
-    def probability(self) -> float:
-        """That of the likeliest."""
-        return self.probabilities[0]
-
-
-@dataclass(frozen=True)
-class Filling:
-    """One answer: a text with holes, what fills them, and what every position looked at.
-
-    `attention` has a tensor (heads, positions, positions) for each layer, over all pieces, the special ones included;
-    `words` are what these make up, `owners` the word of each position.
-    """
-
-    source: str
-    filled: str
-    holes: tuple[Hole, ...]
-    attention: tuple[Tensor, ...] = field(default=(), repr=False)
-    words: tuple[str, ...] = field(default=(), repr=False)
-    owners: tuple[int, ...] = field(default=(), repr=False)
-
-    @property
-    def text(self) -> str:
-        """The likeliest piece of each hole, with spaces between them."""
-        return " ".join(told_piece(hole.piece) for hole in self.holes)
-
-    @property
-    def probability(self) -> float:
-        """The mean over the holes."""
-        return sum(hole.probability for hole in self.holes) / max(1, len(self.holes))
-
-    def looked(self, layer: int = -1) -> Float[np.ndarray, "S S"]:
-        """How much each position looked at each other in a layer, the mean over its heads."""
-        if not self.attention:
-            raise UsageError("what was looked at was not kept.", hint="Write fill(...) or answer(..., record=True).")
-        return self.attention[layer].float().mean(0).numpy()
-
-    @property
-    def alignment(self) -> Alignment | None:
-        """How much each word looked at each other in the last layer; None where that was not kept."""
-        if not self.attention:
-            return None
-        firsts = [self.owners.index(word) for word in range(len(self.words))]
-        return Alignment(self._over_words(self.looked()[firsts]), self.words, self.words, kind="encoder-self")
-
-    def _over_words(self, weights: Float[np.ndarray, "Q S"]) -> Float[np.ndarray, "Q W"]:
-        found = np.zeros((len(weights), len(self.words)), np.float32)
-        for position, word in enumerate(self.owners):
-            found[:, word] += weights[:, position]
-        return found
-
-    def views(self, right: str | None = None) -> list[Shaded]:
-        """For each hole the words, shaded by what it looked at in the last layer, and its likeliest pieces."""
-        wanted = right.split() if right is not None else []
-        if right is not None and len(wanted) != len(self.holes):
-            raise UsageError(
-                f"expected a piece for each of {len(self.holes)} holes; found {len(wanted)}.",
-                hint="Write them with spaces between.",
-            )
-        found = []
-        for number, hole in enumerate(self.holes):
-            weights = self._over_words(self.looked()[hole.position : hole.position + 1]) if self.attention else None
-            names = tuple(map(told_piece, hole.pieces))
-            shown = Shaded(
-                self.words,
-                np.zeros((0, len(self.words)), np.float32) if weights is None else weights,
-                names[0],
-                hole.probability,
-                wanted[number] if wanted else None,
-                classes=names,
-                probabilities=hole.probabilities,
-                note=f"Hole {number + 1} of {len(self.holes)}: {self.filled}" if len(self.holes) > 1 else self.filled,
-            )
-            found.append(shown)
-        return found
-
-    def compared(self, right: str | None) -> Shaded:
-        """The first hole, beside the right piece."""
-        if not self.holes:
-            raise UsageError(f"{self.source!r} has no hole.", hint=f"Write {MASK} where a piece is hidden.")
-        return self.views(right)[0]
-
-    @property
-    def seen(self) -> list[Shaded]:
-        """What is drawn: a picture a hole."""
-        return self.views()
-
-    def drawn(self, right: str | None = None) -> str:
-        """For a terminal: the text with its holes, what fills them, and how likely it is."""
-        told = [f"{told_piece(hole.piece)} ({hole.probability:.0%})" for hole in self.holes]
-        return f"{self.source}  ->  {', '.join(told)}"
-
-    def save(self, path: str | Path, right: str | None = None, title: str = "") -> Path:
-        """Write what each hole looked at as a .html page, a .png, .svg or .pdf figure, or .txt."""
-        from regard.show.answers import save_answers
-
-        return save_answers(self.views(right), path, title)
-
-    def _repr_html_(self) -> str:
-        from regard.show.answers import embed_answers
-
-        return embed_answers(self.views())
-
-
-@dataclass(frozen=True)
-class Scored:
-    """How likely a text is, piece by piece: each hidden in its turn while all others are seen (Salazar et al. 2020).
-
-    `total` is the pseudo-log-likelihood, the sum over pieces. It is no likelihood of the text, but orders texts.
-    """
-
-    text: str
-    pieces: tuple[str, ...]
-    each: tuple[float, ...]
-
-    @property
-    def total(self) -> float:
-        """The sum."""
-        return sum(self.each)
-
-
-class Filler(TaskModel):
+class Filler(Reader):
     """A trained model that finds hidden pieces."""
 
     verb: ClassVar[str] = "fill"
     wants: ClassVar[str] = "nothing"
     usual: ClassVar[tuple[str, ...]] = FILLED
-    source: Text
 
     def __init__(self, model: Model, source: Side, target: Side, name: str = "") -> None:
         if not isinstance(source, Text) or not isinstance(target, Nothing):
@@ -183,12 +41,6 @@ class Filler(TaskModel):
         source.masked = True
         self.goal = Fill(source, target)
         self.mask = mask_of(source.tokenizer)
-
-    @property
-    def most(self) -> int | None:
-        """How many positions a text may take; None where positions are not learnt."""
-        table = getattr(getattr(self.model.embed, "position", None), "table", None)
-        return len(table) if isinstance(table, nn.Parameter) else None
 
     @overload
     def fill(self, inputs: str, top: int = ...) -> Filling: ...
@@ -214,11 +66,11 @@ class Filler(TaskModel):
     def answer(self, cells: Any, *, record: bool = True, top: int = KEPT) -> list[Filling]:
         """The likeliest pieces for the holes of each text. `record` keeps what was looked at."""
         cells = texts_of("inputs", cells)
-        items = self._items(cells)
+        items = self.items(cells)
         found: dict[int, Filling] = {}
         for rows in batched([self.source.positions(item) for item in items], TOKENS):
             batch = self.source.collate([items[row] for row in rows])
-            with torch.inference_mode(), _looks(record) as looks:
+            with torch.inference_mode(), looks(record) as layers:
                 memory = self.model.read(batch)
                 holes = batch.data == self.mask
                 logits = self.model.predict.fill(memory, holes).logits.float()
@@ -228,14 +80,14 @@ class Filler(TaskModel):
             for place, row in enumerate(rows):
                 positions = holes[place].nonzero()[:, 0].tolist()
                 options = [(position, *next(each)) for position in positions]
-                weights = [layer[place] for layer in looks]
-                found[row] = self._told(cells[row], _row(batch, place), options, weights)
+                ids = row_ids(batch, place)
+                found[row] = self._told(cells[row], ids, options, looked_by(layers, place, len(ids)))
         return [found[row] for row in range(len(cells))]
 
     def score(self, inputs: Any) -> Any:
         """The pseudo-log-likelihood of a text, or of each of many, in order: see `Scored`."""
         texts = texts_of("inputs", inputs)
-        found = [self._scored(text, item) for text, item in zip(texts, self._items(texts), strict=True)]
+        found = [self._scored(text, item) for text, item in zip(texts, self.items(texts), strict=True)]
         return found[0] if isinstance(inputs, str) else found
 
     def follows(self, first: str, second: str) -> float:
@@ -246,26 +98,14 @@ class Filler(TaskModel):
                 hint="Train with pair = true in [predict] and pairs of documents.",
             )
         with torch.inference_mode():
-            memory = self.model.read(self.source.collate(self._items([f"{first}\t{second}"])))
+            memory = self.model.read(self.source.collate(self.items([f"{first}\t{second}"])))
             return float(self.model.predict.fill(memory, memory.mask & False).follows.float().softmax(-1)[0, 1])
 
     def questions(self, cells: Sequence[Any], references: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
         """Texts with holes, and what stood there."""
         return self.goal.questions(cells, references)
 
-    def _items(self, cells: Sequence[str]) -> list[Any]:
-        """Texts as pieces; one that is longer than the model has positions for is told by its place."""
-        items = self.source.encode(cells)
-        for place, item in enumerate(items):
-            if self.most is not None and self.source.positions(item) > self.most:
-                raise UsageError(
-                    f"inputs[{place}]: expected at most {self.most} pieces, the special ones included; found "
-                    f"{self.source.positions(item)}.",
-                    hint="Cut the text in two.",
-                )
-        return items
-
-    def _told(self, cell: str, ids: list[int], options: list[Any], weights: list[Tensor]) -> Filling:
+    def _told(self, cell: str, ids: list[int], options: list[Any], looked: tuple[Tensor, ...]) -> Filling:
         tokenizer = self.source.tokenizer
         holes = tuple(
             Hole(position, tuple(tokenizer.said(piece) for piece in pieces), tuple(chances))
@@ -273,20 +113,11 @@ class Filler(TaskModel):
         )
         best = {position: pieces[0] for position, pieces, _ in options}
         filled = [best.get(position, piece) for position, piece in enumerate(ids)]
-        words, owners = self._words(ids)
-        size = len(ids)
-        looked = tuple(each[:, :size, :size] for each in weights)
-        return Filling(cell, _sentence(tokenizer, filled), holes, looked, tuple(words), tuple(owners))
+        return Filling(cell, _sentence(tokenizer, filled), holes, looked, self.tokenized(cell, ids), self.name)
 
-    def _words(self, ids: list[int]) -> tuple[list[str], list[int]]:
-        """The words of a row of a batch, the special pieces among them, and the word of each position."""
-        words: list[str] = []
-        owners: list[int] = []
-        for special, some in _runs(ids):
-            found, own = ([NAMES[some[0]]], [0]) if special else words_of_ids(self.source.tokenizer, some)
-            owners += [len(words) + each for each in own]
-            words += found
-        return words, owners
+    def named(self, piece: int) -> str:
+        """A piece as it stands in the text, special ones by their names."""
+        return MASK if piece == self.mask else super().named(piece)
 
     def _scored(self, text: str, item: Any) -> Scored:
         row = self.source.collate([item])
@@ -308,47 +139,12 @@ class Filler(TaskModel):
         return self._repr(f"{len(self.source.tokenizer):,} pieces")
 
 
-@contextmanager
-def _looks(record: bool) -> Iterator[list[Float[Tensor, "B H S S"]]]:
-    """What every attention looked at inside the block, in order: the layers, also where they share their weights."""
-    found: list[Tensor] = []
-
-    def hear(event: Looked) -> None:
-        found.append(event.weights if event.weights.dim() == 4 else event.weights.unsqueeze(1))
-
-    if not record:  # somebody who listens makes every attention take the slower, open way
-        yield found
-        return
-    with hook(Looked, hear):
-        yield found
-
-
 def _repeated(row: Padded, count: int) -> Padded:
     """One row, so many times."""
     names = [each.name for each in fields(row)]
     return replace(row, **{name: getattr(row, name).expand(count, -1).clone() for name in names})
 
 
-def _row(batch: Padded, place: int) -> list[int]:
-    """The ids of one row, without its padding."""
-    return batch.data[place][batch.mask[place]].tolist()
-
-
-def _runs(ids: Sequence[int]) -> Iterator[tuple[bool, list[int]]]:
-    """Special pieces one by one, and what stands between them."""
-    run: list[int] = []
-    for piece in ids:
-        if piece not in NAMES:
-            run.append(piece)
-            continue
-        if run:
-            yield False, run
-        run = []
-        yield True, [piece]
-    if run:
-        yield False, run
-
-
 def _sentence(tokenizer: Any, ids: Sequence[int]) -> str:
     """The text of a row, a tab between two."""
-    return "\t".join(tokenizer.decode(some) for special, some in _runs(ids) if not special)
+    return "\t".join(tokenizer.decode(some) for special, some in runs(ids) if not special)

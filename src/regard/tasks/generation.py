@@ -86,8 +86,35 @@ class GenerateOptions:
         )
 
 
+class Looks:
+    """What is told of every text that a language model wrote or read: what it looked at, when somebody asks."""
+
+    look: Callable[[], Record] | None
+
+    @cached_property
+    def record(self) -> Record | None:
+        """What each piece looked at, in every layer and head; the model looks when it is asked."""
+        return self.look() if self.look else None
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """How much each word looked at those before it: the last layer, heads together."""
+        return self.record.alignment() if self.record else None
+
+    @property
+    def attention(self) -> tuple[Tensor, ...]:
+        """A tensor (heads, pieces and the end, pieces and the start) for each layer that looks back."""
+        return tuple(each.weights for each in self.record.attention) if self.record else ()
+
+    def save(self, path: str | Path, title: str = "") -> Path:
+        """Write what was looked at: .html (every view) .png .svg .pdf .json .csv .txt."""
+        if self.record is None:
+            raise UsageError("this model does not attend, so there is nothing to see.")
+        return self.record.save(path, title)
+
+
 @dataclass(frozen=True)
-class Generation:
+class Generation(Looks):
     """A text that was written: after a prompt, or after nothing.
 
     `likelihood` is the log-likelihood of all its pieces, the prompt's too, and the end; `ended` says whether the model
@@ -106,30 +133,9 @@ class Generation:
         """The prompt and what was written after it."""
         return self.prompt + self.continuation
 
-    @cached_property
-    def record(self) -> Record | None:
-        """What each piece looked at, in every layer and head; the model looks when it is asked."""
-        return self.look() if self.look else None
-
-    @property
-    def alignment(self) -> Alignment | None:
-        """How much each word looked at those before it: the last layer, heads together."""
-        return self.record.alignment() if self.record else None
-
-    @property
-    def attention(self) -> tuple[Tensor, ...]:
-        """A tensor (heads, pieces and the end, pieces and the start) for each layer that looks back."""
-        return tuple(each.weights for each in self.record.attention) if self.record else ()
-
     def drawn(self) -> str:
         """For a terminal: the text."""
         return self.text
-
-    def save(self, path: str | Path, title: str = "") -> Path:
-        """Write what was looked at: .html (every view) .png .svg .pdf .json .csv .txt."""
-        if self.record is None:
-            raise UsageError("this model does not attend, so there is nothing to see.")
-        return self.record.save(path, title)
 
     def _repr_html_(self) -> str:
         told = f'<p dir="auto">{escape(self.prompt)}<strong>{escape(self.continuation)}</strong></p>'
@@ -137,14 +143,19 @@ class Generation:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """How likely a text is, as a whole and word by word: log-likelihoods in nats, the end as a word of its own."""
+class Scored(Looks):
+    """How likely a text is, as a whole and word by word: log-likelihoods in nats, the end as a word of its own.
+
+    `record` is all that was looked at, by the cache where the text was scored with one; None of a model that does not
+    attend, or has too few positions for the text.
+    """
 
     text: str
     likelihood: float
     words: tuple[str, ...]
     word_likelihoods: tuple[float, ...]
     amounts: Likelihood
+    look: Callable[[], Record] | None = field(default=None, repr=False, compare=False)
 
     @property
     def perplexity(self) -> float:

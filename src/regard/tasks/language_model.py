@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import Any, ClassVar, cast, overload
 
 from regard.align.record import Aligner, Layer, Record, start_last, tokenized
@@ -19,6 +20,7 @@ from regard.errors import UsageError
 from regard.evaluate.likelihood import Likelihood
 from regard.evaluate.metrics import GENERATED
 from regard.model import Model
+from regard.predict.words import Readout
 from regard.search import Hypothesis, greedy_search, sample
 from regard.search.greedy import Greedy
 from regard.search.loop import Running, in_use
@@ -26,8 +28,9 @@ from regard.search.queue import Queue
 from regard.search.sampling import Draw, dice_of
 from regard.show.watch import watch
 from regard.task import Side
+from regard.tasks.cache import Cache, tuned
 from regard.tasks.generation import GenerateOptions, Generation, Scored
-from regard.tasks.scoring import piece_nll
+from regard.tasks.scoring import piece_nll, read_texts
 from regard.tasks.seen import words_of_pieces
 from regard.tasks.streaming import Emitter
 from regard.tasks.using import TaskModel
@@ -160,42 +163,69 @@ class LanguageModel(TaskModel):
         if stops:
             text, ended = text[: min(stops)], True
             whole = _shortened(whole, len(begun.text) + len(text))
-        look = partial(self._looked, whole) if self._attends() else None
+        look = partial(self._looked, whole) if self.attends else None
         return Generation(prompt, text, whole.pieces[len(given) :], found.likelihood, ended, look)
 
     # --- scoring -------------------------------------------------------------------------------------------
 
     @overload
-    def score(self, texts: str) -> Scored: ...
+    def score(self, texts: str, cache: Cache | None = None) -> Scored: ...
     @overload
-    def score(self, texts: list[str]) -> list[Scored]: ...
-    def score(self, texts: Any) -> Scored | list[Scored]:
-        """How likely a text is, or each of many, by itself: as a whole, and each of its words."""
+    def score(self, texts: list[str], cache: Cache | None = None) -> list[Scored]: ...
+    def score(self, texts: Any, cache: Cache | None = None) -> Scored | list[Scored]:
+        """How likely a text is, or each of many, by itself: as a whole, and each of its words.
+
+        With a cache, what is predicted looks back at the text so far; what it looked at comes with the score.
+        """
         lines = texts_of("texts", texts)
         pieces = [encode_running(self.target.tokenizer, line) for line in lines]
-        values = piece_nll(self.model, [(END, *each.ids, END) for each in pieces], self.window)
-        found = [self._scored(*each) for each in zip(pieces, values, strict=True)]
+        values = piece_nll(self.model, [(END, *each.ids, END) for each in pieces], self.window, self._checked(cache))
+        found = [self._scored(*each, cache) for each in zip(pieces, values, strict=True)]
         return found[0] if isinstance(texts, str) else found
 
-    def likelihoods(self, rows: Sequence[str]) -> list[Likelihood]:
-        """How likely each row of a corpus is: after those before it, where the model was taught in blocks."""
+    def likelihoods(
+        self, rows: Sequence[str], cache: Cache | None = None, window: int | None = None
+    ) -> list[Likelihood]:
+        """How likely each row of a corpus is: after those before it, where the model was taught in blocks.
+
+        `window` is how many pieces are predicted at once, if not as many as usual: the longer, the more stands before
+        each, as far as the model can tell positions apart.
+        """
+        framed, texts = self._flow(rows)
+        longest = self.longest(window)
+        flow = iter(chain.from_iterable(piece_nll(self.model, texts, longest, self._checked(cache))))
+        values = [list(islice(flow, len(each) - 1)) for each in framed]
+        return [Likelihood.of(text, sum(own), len(own)) for text, own in zip(rows, values, strict=True)]
+
+    def tuned(self, cache: Cache, rows: Sequence[str], window: int | None = None) -> Cache:
+        """The cache with which held-out rows of a corpus are likeliest: its theta and its share."""
+        return tuned(cache, read_texts(self.model, self._flow(rows)[1], self.longest(window)))
+
+    def longest(self, window: int | None) -> int:
+        """How many pieces are predicted at once, where so many are asked for: at most what the model can tell apart."""
+        if window is not None and window < 1:
+            raise UsageError(f"window: expected 1 piece or more; found {window}.")
+        return self.window if window is None else min(window, self.context or window)
+
+    def _flow(self, rows: Sequence[str]) -> tuple[list[Framed], list[Sequence[int]]]:
+        """Rows in their frames, and the texts that they make: one, where the model was taught in blocks."""
         framed = cast("list[Framed]", self._framing().encode(rows))
         if self.blocks is None:
-            values = piece_nll(self.model, [each.ids for each in framed], self.window)
-        else:
-            (every,) = piece_nll(
-                self.model, [(END, *(piece for each in framed for piece in each.ids[1:]))], self.window
-            )
-            flow = iter(every)
-            values = [[next(flow) for _ in each.ids[1:]] for each in framed]
-        return [Likelihood.of(text, sum(own), len(own)) for text, own in zip(rows, values, strict=True)]
+            return framed, [each.ids for each in framed]
+        return framed, [(END, *(piece for each in framed for piece in each.ids[1:]))]
+
+    def _checked(self, cache: Cache | None) -> Cache | None:
+        """A cache, if the model says what its predictions are made of."""
+        if cache is not None and not isinstance(getattr(self.model.predict, "readout", None), Readout):
+            raise UsageError("a cache looks back at what predictions are made of; this model's decoder hides it.")
+        return cache
 
     def unknown(self, rows: Sequence[str]) -> float:
         """The share of pieces that its tokenizer does not know, and for which any word may stand."""
         ids = [piece for line in self.target.tokenizer.encode_ids(rows) for piece in line]
         return ids.count(UNKNOWN) / max(1, len(ids))
 
-    def _scored(self, pieces: Pieces, values: Sequence[float]) -> Scored:
+    def _scored(self, pieces: Pieces, values: Sequence[float], cache: Cache | None) -> Scored:
         words, owners = words_of_pieces(self.target.tokenizer, pieces)
         shares = [0.0] * len(words)
         for owner, value in zip(owners, values, strict=True):
@@ -206,7 +236,14 @@ class LanguageModel(TaskModel):
             len(pieces.text.split()) + pieces.text.count("\n") + 1,
             len(pieces.text.encode()) + 1,
         )
-        return Scored(pieces.text, -sum(values), tuple(words), tuple(shares), amounts)
+        return Scored(pieces.text, -sum(values), tuple(words), tuple(shares), amounts, self._seen_by(pieces, cache))
+
+    def _seen_by(self, pieces: Pieces, cache: Cache | None) -> Callable[[], Record] | None:
+        """What shows where a text was looked at: by the cache, where there is one, else by the model, if it can."""
+        if cache is not None:
+            return partial(self._looked_back, pieces, cache)
+        within = self.context is None or len(pieces) < self.context
+        return partial(self._looked, pieces) if self.attends and within else None
 
     def _framing(self) -> Text:
         """The side as it cuts rows in training."""
@@ -216,10 +253,17 @@ class LanguageModel(TaskModel):
 
     # --- seeing --------------------------------------------------------------------------------------------
 
-    def look(self, cell: Any) -> Record:
-        """Everything looked at while a given text is written, all layers and heads."""
+    def look(self, cell: Any, cache: Cache | None = None) -> Record:
+        """Everything looked at while a given text is written, all layers and heads; of a cache, what that looks at."""
         (text,) = texts_of("text", [cell])
-        return self._looked(encode_running(self.target.tokenizer, text))
+        pieces = encode_running(self.target.tokenizer, text)
+        return self._looked(pieces) if cache is None else self._looked_back(pieces, cache)
+
+    def _looked_back(self, pieces: Pieces, cache: Cache) -> Record:
+        """What a cache looks at while a text is written: each piece at those before it, the first at none."""
+        self._checked(cache)
+        (reading,) = read_texts(self.model, [(END, *pieces.ids, END)], self.window)
+        return self._record(pieces, (Layer("decoder-self", 0, cache.weights(reading.features).unsqueeze(0)),))
 
     def _looked(self, pieces: Pieces) -> Record:
         if self.context is not None and len(pieces) + 1 > self.context:
@@ -237,10 +281,16 @@ class LanguageModel(TaskModel):
         layers = tuple(
             Layer(kind, layer, start_last(kind, seen.weights(kind, layer)[0].float())) for layer in range(count)
         )
-        end = tokenized(self.target.tokenizer, Pieces("", (), ()))
-        return Record(end, tokenized(self.target.tokenizer, pieces), layers, Aligner(kind, count - 1), self.name)
+        return self._record(pieces, layers)
 
-    def _attends(self) -> bool:
+    def _record(self, pieces: Pieces, layers: tuple[Layer, ...]) -> Record:
+        """What a text looked at in itself, the last layer first."""
+        end, written = (tokenized(self.target.tokenizer, each) for each in (Pieces("", (), ()), pieces))
+        return Record(end, written, layers, Aligner("decoder-self", len(layers) - 1), self.name)
+
+    @property
+    def attends(self) -> bool:
+        """Does it look back, so that there is something to see?"""
         return any("self_attend" in name for name, _ in self.model.predict.named_modules())
 
     def __repr__(self) -> str:

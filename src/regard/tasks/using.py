@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # What models are asked for by, whatever their task: who asks one for another's is told the right one.
 VERBS = (
-    "translate", "summarise", "caption", "latex", "generate", "code", "classify", "tag", "fill", "segment",
-    "reconstruct", "sample", "align", "score",
+    "translate", "summarise", "caption", "latex", "generate", "code", "classify", "tag", "fill", "encode",
+    "segment", "reconstruct", "sample", "align", "score",
 )  # fmt: skip
 
 

@@ -24,12 +24,13 @@ class Blocks:
 
     Settings:
         length: pieces of a block; those that are predicted, where nothing is read.
+        mixed: make batches of blocks from all over a pool; otherwise they are of neighbours, which are alike.
     """
 
     ordered: ClassVar[bool] = True  # the rows of a pool come as the corpus has them
 
-    def __init__(self, *, length: Count = 128) -> None:
-        self.length = length
+    def __init__(self, *, length: Count = 128, mixed: bool = False) -> None:
+        self.length, self.mixed = length, mixed
 
     def __call__(self, pool: list[Example], random: Random) -> list[Example]:
         """The blocks of a pool: of its targets, or of its sources where there are no targets."""
@@ -41,6 +42,8 @@ class Blocks:
                 found.append(Example(some, None, row, len(some)))
             else:
                 found.append(Example(None, Framed((pieces[start - 1] if start else END, *some)), row, len(some)))
+        if self.mixed:
+            random.shuffle(found)
         return found
 
     def _joined(self, pool: list[Example]) -> tuple[list[int], list[int]]:

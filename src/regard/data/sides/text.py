@@ -44,7 +44,8 @@ class Text:
     """Text, cut into pieces. A target that does not say otherwise is cut as its source is.
 
     Settings:
-        pieces: what text is cut into: "bpe", "unigram", "characters" or "words"; "auto" looks at the corpus.
+        pieces: what text is cut into: "bpe", "unigram", "characters", "words", or "spaced" for words that spaces part
+            already, with <unk> for unknown ones; "auto" looks at the corpus.
         vocabulary: how many kinds of pieces there are; 0 goes by the size of the corpus.
         longest: examples with more pieces than this are left out; 0 for no limit.
         sample: share of subwords cut anew at random in every epoch (BPE-dropout, subword regularisation).
@@ -57,7 +58,7 @@ class Text:
         self,
         role: Role,
         *,
-        pieces: Literal["auto", "bpe", "unigram", "characters", "words"] = "auto",
+        pieces: Literal["auto", "bpe", "unigram", "characters", "words", "spaced"] = "auto",
         vocabulary: Whole = 0,
         longest: Whole = 0,
         sample: Probability = 0.0,

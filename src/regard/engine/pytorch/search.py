@@ -13,7 +13,7 @@ from regard.align.record import Aligner
 from regard.data.padding import pad
 from regard.data.tokenizer import END, START
 from regard.engine import Ids
-from regard.hooks import Looked, hooked
+from regard.fast import shortcuts
 from regard.model import Model
 from regard.search import Hypothesis, Options, beam_search, force, greedy_search, sample
 from regard.search.sampling import Dice, dice_of
@@ -65,7 +65,7 @@ class Searched:
     @property
     def workers(self) -> int:
         """As many as it was given; who watches, watches one thread."""
-        return 1 if hooked(Looked) else self._workers
+        return self._workers if shortcuts() else 1
 
     @contextmanager
     def pool(self, workers: int) -> Iterator[Executor]:
@@ -121,7 +121,7 @@ class Torch(Searched):
 
     def suited(self, rows: int) -> Model:
         """In half precision where that pays; who watches sees the one model."""
-        if self.full is None or pays(rows, self.full) or hooked(Looked):
+        if self.full is None or pays(rows, self.full) or not shortcuts():
             return self.model
         return self.full
 

@@ -8,8 +8,6 @@ from typing import Any
 from torch import nn
 
 from regard.align.record import Aligner
-from regard.attend.attention import Attention
-from regard.attend.choice import Soft
 from regard.attend.heads import Heads
 from regard.attend.scope import Causal, Global
 from regard.attend.score import Dot, ScaledDot
@@ -17,11 +15,12 @@ from regard.embed.position import Learned, Sinusoid
 from regard.embed.tokens import Tokens
 from regard.encode.transformer import TransformerEncoder
 from regard.errors import ModelError
+from regard.export.expected import expected, plain_heads
 from regard.model import Model
 from regard.predict.transformer import TransformerDecoder
 from regard.predict.words import Linear, Tied
-from regard.registry import KINDS, names
 
+SCORES: dict[type, str] = {ScaledDot: "scaled_dot", Dot: "dot"}
 HINT = "Use the model as it is (regard translate MODEL runs every part there is), or export it --to onnx."
 
 
@@ -36,9 +35,9 @@ def check_expressible(model: Model, aligner: Aligner | None = None) -> None:
 def _problems(model: Model, aligner: Aligner | None) -> Iterator[str]:
     """What is in the way. A subclass may do anything, so only the very classes count."""
     if type(model.encode) is not TransformerEncoder:
-        yield _expected("encode", "transformer", model.encode)
+        yield expected("encode", "transformer", model.encode)
     if type(model.predict) is not TransformerDecoder:
-        yield _expected("predict", "transformer", model.predict)
+        yield expected("predict", "transformer", model.predict)
     if type(model.encode) is not TransformerEncoder or type(model.predict) is not TransformerDecoder:
         return
     yield from _embeds("embed", model.embed)
@@ -46,45 +45,30 @@ def _problems(model: Model, aligner: Aligner | None) -> Iterator[str]:
     if model.encode.repeats > 1:
         yield "encode.share_layers: expected false; found true."
     for layer in model.encode.layers:
-        yield from _attends("encode.attend", layer.attend, (Global,))
+        yield from plain_heads("encode.attend", layer.attend, SCORES, (Global,))
     for layer in model.predict.layers:
         # The decoder itself hides the future, so that both scopes are the same here.
-        yield from _attends("predict.self_attend", layer.self_attend, (Global, Causal))
-        yield from _attends("attend", layer.attend, (Global,))
+        yield from plain_heads("predict.self_attend", layer.self_attend, SCORES, (Global, Causal))
+        yield from plain_heads("attend", layer.attend, SCORES, (Global,))
     every: list[Any] = [*model.encode.layers, *model.predict.layers]
     if any(layer.feed.activation != "relu" for layer in every):
         yield "activation: expected relu in every feed-forward."
     yield from _counts(model)
     readout = model.predict.readout
     if type(readout) is not Linear and not (type(readout) is Tied and type(readout.fit) is nn.Identity):
-        yield _expected("predict.readout", "linear or tied, without a fit between", readout)
+        yield expected("predict.readout", "linear or tied, without a fit between", readout)
     if aligner is not None and aligner.kind != "cross":
         yield f"alignment.json: expected heads of cross attention; found {aligner.kind}."
 
 
 def _embeds(key: str, embed: Any) -> Iterator[str]:
     if type(embed) is not Tokens:
-        yield _expected(key, "tokens", embed)
+        yield expected(key, "tokens", embed)
     elif type(embed.position) not in (Sinusoid, Learned, type(None)):
-        yield _expected(f"{key}.position", "sinusoid, learned or none", embed.position)
+        yield expected(f"{key}.position", "sinusoid, learned or none", embed.position)
     else:
         named = {"segments": embed.segment, "norm": embed.norm, "inner": embed.widen}
         yield from (f"{key}.{name}: expected none; found one." for name, part in named.items() if part is not None)
-
-
-def _attends(key: str, attend: Any, scopes: tuple[type, ...]) -> Iterator[str]:
-    if type(attend) is not Heads:
-        yield _expected(key, "heads", attend)
-    elif type(attend.attend) is not Attention:
-        yield _expected(f"{key}.attend", "attention", attend.attend)
-    else:
-        inner = attend.attend
-        if type(inner.score) not in (ScaledDot, Dot):
-            yield _expected(f"{key}.attend.score", "scaled_dot or dot", inner.score)
-        if type(inner.scope) not in scopes:
-            yield _expected(f"{key}.attend.scope", "global", inner.scope)
-        if type(inner.choice) is not Soft:
-            yield _expected(f"{key}.attend.choice", "soft", inner.choice)
 
 
 def _counts(model: Model) -> Iterator[str]:
@@ -96,13 +80,3 @@ def _counts(model: Model) -> Iterator[str]:
         if len(counts) > 1:
             places = "[predict.self_attend] and [attend]" if side == "predict" else "[encode.attend]"
             yield f"{places}: expected one number of heads; found {' and '.join(map(str, counts))}."
-
-
-def _expected(key: str, wanted: str, found: Any) -> str:
-    return f"{key}: expected {wanted}; found {_name(found)}."
-
-
-def _name(found: Any) -> str:
-    """The name that a recipe knows a part by, or that of its class."""
-    known = (name for kind in KINDS for name, cls in names(kind).items() if cls is type(found))
-    return next(known, type(found).__name__)

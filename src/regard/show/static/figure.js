@@ -8,13 +8,14 @@ import { drawHeads, headsSvg, looksOf } from "./heads.js";
 import { drawLines, linesSvg, tellLimit } from "./lines.js";
 import { drawMatrix, matrixSvg } from "./matrix.js";
 import { isDark, legend, makeRamp } from "./ramp.js";
-import { START, captions, makeSheet, sameWords, shown } from "./sheet.js";
+import { END, START, captions, makeSheet, sameWords, shown, weightOf } from "./sheet.js";
 import { createFocus, createStore } from "./store.js";
 import { drawText, textSvg } from "./text.js";
 
 const END_SHOWN =
   "</s> is the end of the sentence; it has a row and a column of its own, because models do look there.";
-const START_SHOWN = "<s> is its start, which a decoder can look back at before it has written a word.";
+const NOT_THERE = "Nothing is drawn where nothing was yet to be looked at.";
+const START_SHOWN = "<s> is the start of the sentence, which a decoder can look back at before it has written a word.";
 const END_HIDDEN =
   "The end of the sentence, </s>, is hidden: what was looked at there is left out; other weights stay as they are.";
 
@@ -47,7 +48,7 @@ export function drawFigure(element, document, { settings, level = 2, onSheet = (
     const mine = ++turn;
     const now = settings.get();
     const looked = { ...look.get(), heads: look.get().heads.split(",").map(Number) };
-    const reading = { unit: now.unit, end: now.end };
+    const reading = { unit: now.unit, end: now.end, later: now.view === "text" };
     const next = await makeSheet(figure, looked, reading);
     if (mine !== turn) return; // a later change is already on its way
     stop();
@@ -61,7 +62,8 @@ export function drawFigure(element, document, { settings, level = 2, onSheet = (
       look.set({ ...chosen, heads: chosen.heads.join() });
       settings.set({ view: "matrix" });
     };
-    const view = await drawView(parts.stage, { figure, sheet, focus, now, reading, kind: looked.kind, open });
+    const tell = (head, row, column) => sayOf(parts.readout, head, row, column);
+    const view = await drawView(parts.stage, { figure, sheet, focus, now, reading, kind: looked.kind, open, tell });
     if (mine !== turn) return view.stop();
     stop = view.stop;
     explain(parts, sheet, now);
@@ -82,7 +84,7 @@ export function drawFigure(element, document, { settings, level = 2, onSheet = (
 }
 
 /** Draw the view that is asked for; returns what ends it, and its drawing for a file. */
-async function drawView(stage, { figure, sheet, focus, now, reading, kind, open }) {
+async function drawView(stage, { figure, sheet, focus, now, reading, kind, open, tell }) {
   const { view, scale, threshold } = now;
   if (view === "matrix") {
     return { stop: drawMatrix(stage, sheet, { focus, scale }), drawing: () => matrixSvg(sheet, scale) };
@@ -94,7 +96,7 @@ async function drawView(stage, { figure, sheet, focus, now, reading, kind, open 
     const drawing = () => textSvg(sheet, Math.max(0, focus.get().row), scale);
     return { stop: drawText(stage, sheet, { focus, scale }), drawing };
   }
-  const sheets = await drawHeads(stage, figure, { kind, reading, scale, chosen: figure.document.chosen, open });
+  const sheets = await drawHeads(stage, figure, { kind, reading, scale, chosen: figure.document.chosen, open, tell });
   return { stop: () => {}, drawing: () => headsSvg(sheets, looksOf(figure, kind), scale) };
 }
 
@@ -111,11 +113,13 @@ function frame(element, document, level) {
     end: html("p", { class: "quiet" }),
     save: html("div", { class: "save", role: "group", "aria-label": "Save this figure" }),
   };
+  const used = new Set(document.attention.flatMap((layer) => [layer.rows, layer.columns]));
+  const sides = ["source", "target"].filter((name) => document[name].text !== "" || used.has(name));
   const side = (name) => [html("dt", {}, name), html("dd", { dir: "auto" }, shown(document[name].text))];
   element.append(
     html(`h${level}`, { class: "title", dir: "auto" }, document.title),
     ...(document.model === document.title ? [] : [html("p", { class: "model", dir: "auto" }, document.model)]),
-    html("dl", { class: "sentences" }, ...side("source"), ...side("target")),
+    html("dl", { class: "sentences" }, ...sides.flatMap(side)),
     parts.menus,
     html("div", { class: "head" }, html("div", {}, parts.title, parts.caption), parts.key),
     html("div", { class: "said" }, parts.readout, parts.hint),
@@ -142,16 +146,20 @@ function scores(found) {
 /** What the figure says of itself: its axes, its colours, the end of the sentence. */
 function explain(parts, sheet, now) {
   const text = captions(sheet);
+  const pale = sheet.closed && now.scale === "row";
+  const even = pale ? ["full shade is a row's largest weight, at least three even shares"] : [];
   const told = {
-    matrix: [text.rows, text.columns, text.sums],
+    matrix: [text.rows, text.columns, text.sums, ...even],
     lines: ["the wider the line, the greater the weight", text.sums, ...tellLimit(sheet, now.threshold)],
-    text: [text.sums],
+    text: [...(sheet.self ? ["red is the current word, the darker the more it looked at"] : []), text.sums, ...even],
     heads: [text.rows, text.columns, "a click or Enter opens one"],
   };
   parts.caption.textContent = told[now.view].join(" \u00b7 ");
   const rings = now.view === "matrix" && sheet.links.length > 0 ? " A ring marks a link of the alignment." : "";
-  const start = now.end && sheet.columns.at(-1) === START ? ` ${START_SHOWN}` : "";
-  parts.end.textContent = (now.end ? END_SHOWN : END_HIDDEN) + start + rings;
+  const ends = [sheet.rows, sheet.columns].some((words) => words.at(-1) === END);
+  const start = now.end && sheet.before && sheet.columns[0] === START ? START_SHOWN : "";
+  const ahead = sheet.closed ? NOT_THERE : "";
+  parts.end.textContent = [now.end ? (ends ? END_SHOWN : "") : END_HIDDEN, start, ahead].filter(Boolean).join(" ") + rings;
   drawKey(parts.key, sheet, now);
 }
 
@@ -180,9 +188,15 @@ export function drawKey(element, sheet, now) {
  */
 export function say(element, sheet, row, column) {
   if (!sheet) return element.replaceChildren();
-  const weight = sheet.values[row * sheet.columns.length + column];
   const word = (text) => html("bdi", {}, shown(text));
-  element.replaceChildren(word(sheet.rows[row]), " <- ", word(sheet.columns[column]), `: ${weight.toFixed(3)}`);
+  const told = `: ${weightOf(sheet, row, column)}`;
+  element.replaceChildren(word(sheet.rows[row]), " <- ", word(sheet.columns[column]), told);
+}
+
+/** The same of one head among many, which is named first. */
+function sayOf(element, sheet, row, column) {
+  say(element, sheet, row, column);
+  if (sheet) element.prepend(`${sheet.title}: `);
 }
 
 /** Say what is pointed at. */

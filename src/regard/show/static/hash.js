@@ -6,11 +6,12 @@ import { CHOICES, DEFAULTS } from "./controls.js";
 /**
  * The settings that an address asks for. What it asks wrongly is left as it was.
  * @param {string} hash
+ * @param {typeof DEFAULTS} [usual] what the page starts with
  * @returns {typeof DEFAULTS}
  */
-export function readSettings(hash) {
+export function readSettings(hash, usual = DEFAULTS) {
   const asked = new URLSearchParams(hash.replace(/^#/, ""));
-  const found = { ...DEFAULTS };
+  const found = { ...usual };
   for (const [key, options] of Object.entries(CHOICES)) {
     if (Object.hasOwn(options, asked.get(key) ?? "")) found[key] = asked.get(key);
   }
@@ -34,9 +35,10 @@ export function readFigure(hash, index, figure) {
   const listed = /^\d+(,\d+)*$/.test(heads ?? "") ? heads.split(",").map(Number) : [];
   const fits = there && listed.length > 0 && listed.every((head) => head < there.shape[0]);
   const hold = /^(\d+)\.(\d+)$/.exec(asked.get(`hold${index}`) ?? "");
+  const { row } = figure.document.chosen; // what a figure opens with, where it says so
   return {
     look: fits ? { kind, layer: Number(layer), heads } : null,
-    hold: hold ? [Number(hold[1]), Number(hold[2])] : null,
+    hold: hold ? [Number(hold[1]), Number(hold[2])] : row === undefined ? null : [row, row],
   };
 }
 
@@ -44,12 +46,13 @@ export function readFigure(hash, index, figure) {
  * The address of what is set now; what is as it always is needs no word.
  * @param {typeof DEFAULTS} settings
  * @param {import("./figure.js").Drawn[]} figures
+ * @param {typeof DEFAULTS} [usual] what the page starts with
  * @returns {string}
  */
-export function writeHash(settings, figures) {
+export function writeHash(settings, figures, usual = DEFAULTS) {
   const told = new URLSearchParams();
   for (const key of [...Object.keys(CHOICES), "threshold"]) {
-    if (settings[key] !== DEFAULTS[key]) told.set(key, String(settings[key]));
+    if (settings[key] !== usual[key]) told.set(key, String(settings[key]));
   }
   if (!settings.end) told.set("end", "hidden");
   figures.forEach(({ figure, look, focus }, index) => {

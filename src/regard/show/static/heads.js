@@ -2,7 +2,7 @@
 
 import { html, svg } from "./dom.js";
 import { listenToKeys } from "./keys.js";
-import { paint } from "./matrix.js";
+import { outline, paint } from "./matrix.js";
 import { moved, paper } from "./paper.js";
 import { isDark, makeRamp } from "./ramp.js";
 import { makeSheet, nameLook } from "./sheet.js";
@@ -30,18 +30,26 @@ function paintSmall(canvas, sheet, ramp, scale) {
   paint(canvas, sheet, ramp, scale);
   canvas.style.width = `${size.width}px`;
   canvas.style.height = `${size.height}px`;
+  canvas.classList.toggle("back", Boolean(sheet.closed));
   return size;
 }
 
+/** The outline of a small picture, over it. */
+function framed(sheet, size) {
+  const box = { ...size, viewBox: `0 0 ${sheet.columns.length} ${sheet.rows.length}`, preserveAspectRatio: "none" };
+  return sheet.closed ? [svg("svg", { ...box, class: "frame", "aria-hidden": "true" }, ...outline(sheet))] : [];
+}
+
 /**
- * Draw the heads into an element. A click or Enter opens one.
+ * Draw the heads into an element. A click or Enter opens one; what the pointer is over is told.
  * @param {HTMLElement} element
  * @param {import("./decode.js").Figure} figure
  * @param {{kind: string, reading: import("./sheet.js").Reading, scale: "one" | "row",
- *   chosen: import("./sheet.js").Look, open: (look: import("./sheet.js").Look) => void}} options
+ *   chosen: import("./sheet.js").Look, open: (look: import("./sheet.js").Look) => void,
+ *   tell: (sheet: import("./sheet.js").Sheet | null, row: number, column: number) => void}} options
  * @returns {Promise<import("./sheet.js").Sheet[][]>} what was painted, layer by layer
  */
-export async function drawHeads(element, figure, { kind, reading, scale, chosen, open }) {
+export async function drawHeads(element, figure, { kind, reading, scale, chosen, open, tell }) {
   const ramp = makeRamp(isDark(element));
   const layers = looksOf(figure, kind);
   const counts = figure.layers(kind).map((layer) => layer.shape[0]);
@@ -57,10 +65,24 @@ export async function drawHeads(element, figure, { kind, reading, scale, chosen,
   const sheets = [];
   for (const [row, line] of tiles.entries()) {
     sheets.push(await Promise.all(layers[row].map((look) => makeSheet(figure, look, reading))));
-    line.forEach((cell, column) => paintSmall(cell.querySelector("canvas"), sheets[row][column], ramp, scale));
+    line.forEach((cell, column) => {
+      const [canvas, sheet] = [cell.querySelector("canvas"), sheets[row][column]];
+      canvas.after(...framed(sheet, paintSmall(canvas, sheet, ramp, scale)));
+      pointAt(canvas, sheet, tell);
+    });
   }
   grid.dataset.painted = "all";
   return sheets;
+}
+
+/** Tell the weight under the pointer. */
+function pointAt(canvas, sheet, tell) {
+  canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+    const within = (place, room, count) => Math.min(count - 1, Math.max(0, Math.floor((place / room) * count)));
+    const row = within(offsetY, canvas.clientHeight, sheet.rows.length);
+    tell(sheet, row, within(offsetX, canvas.clientWidth, sheet.columns.length));
+  });
+  canvas.addEventListener("pointerleave", () => tell(null, -1, -1));
 }
 
 /** Is this the look that the alignment is read from? */
@@ -115,9 +137,10 @@ function picture(sheet, name, ramp, scale) {
   const canvas = html("canvas");
   const size = paintSmall(canvas, sheet, ramp, scale);
   const image = { ...size, href: canvas.toDataURL(), "image-rendering": "pixelated", preserveAspectRatio: "none" };
+  const box = svg("path", { d: `M0 0h${size.width}v${size.height}h-${size.width}z`, fill: "none", stroke: "#9aa0a8" });
   return [
     svg("image", image),
-    svg("path", { d: `M0 0h${size.width}v${size.height}h-${size.width}z`, fill: "none", stroke: "#9aa0a8" }),
+    ...(sheet.closed ? framed(sheet, size) : [box]),
     svg("text", { y: SIDE + 15, "font-size": 11 }, name),
   ];
 }

@@ -108,7 +108,8 @@ function cells(sheet, place, ramp, scale) {
           y: row * cell,
           width: cell - gap,
           height: cell - gap,
-          fill: ramp.css(at[row * width + column]),
+          fill: sheet.closed?.[row * width + column] ? "none" : ramp.css(at[row * width + column]),
+          "pointer-events": "all",
         }),
       ),
     ),
@@ -141,6 +142,29 @@ function rings(sheet, place, ramp, scale) {
 }
 
 /**
+ * A line around the cells of a text that looks back: outside of it nothing was to be looked at, and nothing is drawn.
+ * @param {import("./sheet.js").Sheet} sheet
+ * @param {number} [cell] the side of a cell
+ * @returns {SVGElement[]} none for any other sheet
+ */
+export function outline(sheet, cell = 1) {
+  if (!sheet.closed) return [];
+  const [rows, columns] = [sheet.rows.length, sheet.columns.length];
+  const open = (row, column) =>
+    row >= 0 && row < rows && column >= 0 && column < columns && !sheet.closed[row * columns + column];
+  const lines = [];
+  for (let row = 0; row <= rows; row++) {
+    for (let column = 0; column <= columns; column++) {
+      const here = open(row, column);
+      if (here !== open(row - 1, column)) lines.push(`M${column * cell} ${row * cell}h${cell}`);
+      if (here !== open(row, column - 1)) lines.push(`M${column * cell} ${row * cell}v${cell}`);
+    }
+  }
+  const stroke = { fill: "none", stroke: "#868c96", "vector-effect": "non-scaling-stroke" };
+  return [svg("path", { class: "outline", d: lines.join(""), ...stroke })];
+}
+
+/**
  * Paint a sheet into a canvas, one pixel a cell; the style sheet enlarges it without smoothing.
  * @param {HTMLCanvasElement} canvas
  * @param {import("./sheet.js").Sheet} sheet
@@ -152,7 +176,9 @@ export function paint(canvas, sheet, ramp, scale) {
   canvas.height = sheet.rows.length;
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
-  places(sheet, scale).forEach((place, index) => image.data.set([...ramp.rgb(place), 255], 4 * index));
+  places(sheet, scale).forEach((place, index) => {
+    if (!sheet.closed?.[index]) image.data.set([...ramp.rgb(place), 255], 4 * index); // else it stays clear
+  });
   context.putImageData(image, 0, 0);
 }
 
@@ -176,7 +202,13 @@ export function matrixSvg(sheet, scale) {
     sheet.title,
     moved(place.left + 12, 40, columnLabels(sheet, place)),
     moved(12, 40 + place.top, rowLabels(sheet, place)),
-    moved(place.left + 12, 40 + place.top, cells(sheet, place, ramp, scale), rings(sheet, place, ramp, scale)),
+    moved(
+      place.left + 12,
+      40 + place.top,
+      cells(sheet, place, ramp, scale),
+      ...outline(sheet, place.cell),
+      rings(sheet, place, ramp, scale),
+    ),
     moved(14, under, legend(ramp, scale, sheet.diverging)),
     svg("text", { x: 14, y: under + 52, "font-size": 12 }, words),
   );
@@ -200,6 +232,7 @@ export function drawMatrix(element, sheet, { focus, scale }) {
     svg(
       "svg",
       { class: "above", width: place.width, height: place.height, "aria-hidden": "true" },
+      ...outline(sheet, place.cell),
       rings(sheet, place, ramp, scale),
       cursor,
     ),

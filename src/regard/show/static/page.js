@@ -2,7 +2,7 @@
 // date. A page of `regard show` has one group of figures; a report has a group for each sentence.
 
 import { drawCompare } from "./compare.js";
-import { drawControls } from "./controls.js";
+import { DEFAULTS, drawControls } from "./controls.js";
 import { readFigure, readSettings, writeHash } from "./hash.js";
 import { createStore } from "./store.js";
 
@@ -13,18 +13,19 @@ import { createStore } from "./store.js";
  * @param {Document} root
  */
 export function drawPage(root) {
-  const settings = createStore(readSettings(location.hash));
+  const places = (name) => [...root.querySelectorAll(`[data-regard="${name}"]`)];
+  const usual = { ...DEFAULTS, ...places("figures").map(documentOf)[0]?.settings };
+  const settings = createStore(readSettings(location.hash, usual));
   const dress = () => (root.documentElement.dataset.theme = settings.get().theme);
   dress();
   settings.follow(dress); // before any figure: they ask the style sheet whether the paper is dark
-  const places = (name) => [...root.querySelectorAll(`[data-regard="${name}"]`)];
   for (const place of places("switches")) {
     place.replaceChildren();
     drawControls(place, settings);
   }
   const figures = places("figures").flatMap((place) => drawGroup(place, settings));
   restore(figures);
-  keepAddress(settings, figures);
+  keepAddress(settings, figures, usual);
   const night = matchMedia("(prefers-color-scheme: dark)");
   night.addEventListener("change", () => figures.forEach((figure) => figure.redraw()));
 }
@@ -40,11 +41,16 @@ export function tellHeight(root) {
   addEventListener("message", tell);
 }
 
+/** The page document that an element carries. */
+function documentOf(place) {
+  return JSON.parse(place.querySelector("script").textContent);
+}
+
 /** Draw the figures that an element carries; the document stays, so that a copy of the drawn page can be drawn again. */
 function drawGroup(place, settings) {
   const carrier = place.querySelector("script");
   place.replaceChildren(carrier);
-  const { figures } = JSON.parse(carrier.textContent);
+  const { figures } = documentOf(place);
   return drawCompare(place, figures, { settings, level: Number(place.dataset.level) });
 }
 
@@ -58,10 +64,10 @@ function restore(figures) {
 }
 
 /** Write each change into the address, and follow an address that is changed by hand. */
-function keepAddress(settings, figures) {
+function keepAddress(settings, figures, usual) {
   let last = location.hash.replace(/^#/, "");
   const write = () => {
-    const next = writeHash(settings.get(), figures);
+    const next = writeHash(settings.get(), figures, usual);
     if (next === last) return; // the pointer passes over many cells, and browsers count how often an address changes
     last = next;
     try {
@@ -76,7 +82,7 @@ function keepAddress(settings, figures) {
     focus.follow(write);
   }
   addEventListener("hashchange", () => {
-    settings.set(readSettings(location.hash));
+    settings.set(readSettings(location.hash, usual));
     restore(figures);
   });
 }

@@ -9,6 +9,7 @@ import { svg } from "./dom.js";
  */
 
 const STEPS = 256;
+const EVEN = 3; // even shares that are shaded fully where a text that looks back has no larger weight
 
 // Lightness, chroma, hue. The pale end of each is the paper that cells lie on.
 const LIGHT = [[0.985, 0.003, 210], [0.72, 0.1, 225], [0.29, 0.1, 272]];
@@ -108,7 +109,12 @@ export function places(sheet, scale) {
   if (sheet.diverging) return sheet.values.map((value) => (value + 1) / 2);
   if (scale === "one") return sheet.values;
   const width = sheet.columns.length;
-  const most = sheet.rows.map((_, row) => Math.max(...sheet.values.subarray(row * width, (row + 1) * width)));
+  const most = sheet.rows.map((_, row) => {
+    const part = [row * width, (row + 1) * width];
+    const open = width - (sheet.closed?.subarray(...part).reduce((count, empty) => count + empty, 0) ?? 0);
+    const even = sheet.closed ? Math.min(1, EVEN / Math.max(1, open)) : 0; // looking everywhere stays pale
+    return Math.max(even, ...sheet.values.subarray(...part));
+  });
   return sheet.values.map((value, index) => value / (most[Math.floor(index / width)] || 1));
 }
 

@@ -4,12 +4,15 @@ import { meanOfHeads, mergePieces } from "./merge.js";
 
 /**
  * @typedef {{rows: string[], columns: string[], values: Float64Array, rowSide: string, columnSide: string,
- *   title: string, sums: boolean, links: [number, number][], diverging: boolean, self: boolean}} Sheet
+ *   title: string, sums: boolean, links: [number, number][], diverging: boolean, self: boolean, before: number,
+ *   closed: Uint8Array | null}} Sheet `before`: columns before that of the first row's own word, where a text looks at
+ *   itself; `closed`: 1 where nothing was to be looked at, of a text that looks back
  * @typedef {{kind: string, layer: number, heads: number[]}} Look which layer, and the mean of which heads
- * @typedef {{unit: "words" | "pieces", end: boolean}} Reading words or pieces; with the end of the sentence or not
+ * @typedef {{unit: "words" | "pieces", end: boolean, later?: boolean}} Reading words or pieces; with the end of the
+ *   sentence or not; of a text that looks back, each word at the step that reads it, or (usually) that writes it
  */
 
-/** How the end of a sentence is written; it is the last piece and the last word of its side. */
+/** How the start and the end of a sentence are written; the end is the last piece and the last word of its side. */
 export const START = "<s>";
 export const END = "</s>";
 
@@ -56,13 +59,16 @@ export async function makeSheet(figure, look, reading) {
   const layer = layerOf(figure, look);
   const sides = figure.document;
   const [rowSide, columnSide] = [sides[layer.rows], sides[layer.columns]];
+  const back = look.kind === "decoder-self" && columnSide.words.at(-1) === END;
+  const later = back && Boolean(reading.later);
   let values = meanOfHeads(await figure.weights(layer), layer.shape, look.heads);
+  if (later) values = oneLater(values, layer.shape[2]);
   if (reading.unit === "words") {
     values = mergePieces(values, rowSide.word, columnSide.word, rowSide.words.length, columnSide.words.length);
   }
   const whole = {
     rows: rowSide[reading.unit],
-    columns: columnsOf(columnSide[reading.unit], look.kind),
+    columns: columnSide[reading.unit],
     values,
     rowSide: layer.rows,
     columnSide: layer.columns,
@@ -71,19 +77,50 @@ export async function makeSheet(figure, look, reading) {
     links: linksOf(sides, look, reading),
     diverging: false,
     self: layer.rows === layer.columns,
+    before: 0,
+    closed: null,
   };
-  const sheet = reading.end ? whole : withoutEnd(whole);
+  const drawn = back ? backwards(whole, later) : whole;
+  const sheet = reading.end ? drawn : withoutEnd(drawn);
   return { ...sheet, sums: sumsToOne(sheet) };
 }
 
 /**
- * What is looked at, by name. A decoder looks back at the start, which stands where the end would.
- * @param {string[]} labels
- * @param {string} kind
- * @returns {string[]}
+ * Each row as it was one step later, when its piece was read; the end is never read, and its row is of no use then.
+ * @param {Float64Array} values
+ * @param {number} width
+ * @returns {Float64Array}
  */
-function columnsOf(labels, kind) {
-  return kind === "decoder-self" && labels.at(-1) === END ? [...labels.slice(0, -1), START] : labels;
+function oneLater(values, width) {
+  const moved = values.slice();
+  moved.set(values.subarray(width));
+  return moved;
+}
+
+/**
+ * A text that looks back: the start, which stands where the end would, comes first, as it came first; and what was not
+ * there to be looked at is closed. A weight that is there is never hidden: of a word of several pieces the later ones
+ * look at the first. On the diagonal a tape has nothing yet; then all of it is zero.
+ * @param {Sheet} sheet
+ * @param {boolean} later is each row the step that reads its word? Then the end has none.
+ * @returns {Sheet}
+ */
+function backwards(sheet, later) {
+  const width = sheet.columns.length;
+  const rows = later ? sheet.rows.slice(0, -1) : sheet.rows;
+  const values = new Float64Array(rows.length * width);
+  rows.forEach((_, row) => {
+    const start = row * width;
+    values.set(sheet.values.subarray(start, start + width - 1), start + 1);
+    values[start] = sheet.values[start + width - 1];
+  });
+  const tape = rows.every((_, row) => values[row * width + row] === 0);
+  const closed = Uint8Array.from(values, (value, index) => {
+    const [row, column] = [Math.floor(index / width), index % width];
+    const ahead = later ? column > row + 1 : column > row || (column === row && tape);
+    return Number(value === 0 && ahead);
+  });
+  return { ...sheet, rows, columns: [START, ...sheet.columns.slice(0, -1)], values, closed, before: 1 };
 }
 
 /**
@@ -106,14 +143,17 @@ function linksOf(sides, look, reading) {
  */
 function withoutEnd(sheet) {
   const rows = sheet.rows.at(-1) === END ? sheet.rows.slice(0, -1) : sheet.rows;
-  const columns = [START, END].includes(sheet.columns.at(-1)) ? sheet.columns.slice(0, -1) : sheet.columns;
+  const first = sheet.columns[0] === START && sheet.before ? 1 : 0;
+  const columns = sheet.columns.slice(first, sheet.columns.at(-1) === END ? -1 : undefined);
   const values = new Float64Array(rows.length * columns.length);
+  const closed = sheet.closed && new Uint8Array(values.length);
   for (let row = 0; row < rows.length; row++) {
-    const start = row * sheet.columns.length;
+    const start = row * sheet.columns.length + first;
     values.set(sheet.values.subarray(start, start + columns.length), row * columns.length);
+    closed?.set(sheet.closed.subarray(start, start + columns.length), row * columns.length);
   }
   const links = sheet.links.filter(([row, column]) => row < rows.length && column < columns.length);
-  return { ...sheet, rows, columns, values, links };
+  return { ...sheet, rows, columns, values, links, closed, before: sheet.before - first };
 }
 
 /**
@@ -154,8 +194,19 @@ export function strongest(sheet, row) {
  * @returns {string}
  */
 export function sentence(sheet, row, column) {
-  const value = sheet.values[row * sheet.columns.length + column];
-  return `${shown(sheet.rows[row])} <- ${shown(sheet.columns[column])}: ${value.toFixed(3)}`;
+  return `${shown(sheet.rows[row])} <- ${shown(sheet.columns[column])}: ${weightOf(sheet, row, column)}`;
+}
+
+/**
+ * The weight of a cell, in words.
+ * @param {Sheet} sheet
+ * @param {number} row
+ * @param {number} column
+ * @returns {string}
+ */
+export function weightOf(sheet, row, column) {
+  const index = row * sheet.columns.length + column;
+  return sheet.closed?.[index] ? "not there to be looked at" : sheet.values[index].toFixed(3);
 }
 
 /**
@@ -191,5 +242,6 @@ export function sameWords(one, other) {
  */
 export function difference(one, other) {
   const values = one.values.map((value, index) => value - other.values[index]);
-  return { ...one, values, title: "Difference", sums: false, links: [], diverging: true };
+  const closed = one.closed && other.closed && one.closed.map((empty, index) => empty & other.closed[index]);
+  return { ...one, values, title: "Difference", sums: false, links: [], diverging: true, closed };
 }

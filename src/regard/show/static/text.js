@@ -3,10 +3,11 @@
 
 import { button, html, svg } from "./dom.js";
 import { listenToKeys } from "./keys.js";
-import { direction, ruler } from "./labels.js";
+import { direction } from "./labels.js";
 import { moved, paper } from "./paper.js";
 import { isDark, legend, makeRamp, places } from "./ramp.js";
 import { captions, rowOf, shown, strongest } from "./sheet.js";
+import { drawStrip, flow, stripSvg } from "./strip.js";
 
 const PACE = 900; // milliseconds a word
 
@@ -23,18 +24,22 @@ export function drawText(element, sheet, { focus, scale }) {
   const at = places(sheet, scale);
   const { view, readers, looking, lookedAt, numbers } = passages(sheet);
   const reading = readingBar(sheet, focus);
-  view.append(reading.bar);
+  const strip = sheet.self ? drawStrip(sheet, { at, ramp, focus }) : null;
+  view.append(reading.bar, ...(strip ? [strip.element] : []));
   element.append(view);
   follow(readers, looking, sheet, focus);
   const show = (cell) => {
     const row = cell.row >= 0 ? cell.row : 0;
     looking.forEach((word, index) => {
       word.classList.toggle("now", index === row);
+      if (index === row) word.setAttribute("aria-current", "true");
+      else word.removeAttribute("aria-current");
       word.setAttribute("aria-pressed", String(cell.held && index === row));
       word.setAttribute("tabindex", index === row ? "0" : "-1");
     });
     shade(lookedAt, numbers, sheet, row, at, ramp);
     reading.tell(row);
+    strip?.mark(row);
   };
   show(focus.get());
   const stop = focus.follow(show);
@@ -50,7 +55,7 @@ function passages(sheet) {
     html("button", { type: "button", class: "word", dir: "auto", tabindex: -1, "data-row": row }, shown(word)),
   );
   const plain = (word) => html("span", { class: "word", dir: "auto" }, shown(word));
-  const lookedAt = sheet.self ? looking : sheet.columns.map(plain);
+  const lookedAt = sheet.columns.map((word, column) => (sheet.self && looking[column - sheet.before]) || plain(word));
   const numbers = sheet.columns.map(() => html("small", { "aria-hidden": "true" }));
   const slot = (...parts) => html("span", { class: "slot" }, ...parts);
   const counted = lookedAt.map((word, index) => slot(word, numbers[index]));
@@ -68,14 +73,19 @@ function passages(sheet) {
   return { view, readers, looking, lookedAt, numbers };
 }
 
-/** Colour each word by how much `row` looked at it, and write the weight under it. */
+/** Colour each word by how much `row` looked at it, and write the weight under it; its own word is the current one. */
 function shade(words, numbers, sheet, row, at, ramp) {
   const values = rowOf(sheet, row);
   words.forEach((word, column) => {
-    const place = at[row * sheet.columns.length + column];
-    word.style.backgroundColor = ramp.css(place);
-    word.style.color = ramp.ink(place);
-    numbers[column].textContent = Math.abs(values[column]) >= 0.005 ? values[column].toFixed(2) : "\u00b7";
+    const index = row * sheet.columns.length + column;
+    const current = sheet.self && column === row + sheet.before;
+    const closed = Boolean(sheet.closed?.[index]);
+    word.classList.toggle("current", current);
+    word.classList.toggle("closed", closed && !current);
+    word.style.backgroundColor = current || closed ? "" : ramp.css(at[index]);
+    word.style.color = current || closed ? "" : ramp.ink(at[index]);
+    const told = Math.abs(values[column]) >= 0.005 ? values[column].toFixed(2) : "\u00b7";
+    numbers[column].textContent = closed ? "\u00a0" : told;
   });
 }
 
@@ -154,16 +164,18 @@ function readingBar(sheet, focus) {
 }
 
 /**
- * The text as one drawing for a file: the word in focus, and the words it looked at, shaded.
+ * The text as one drawing for a file: the word in focus, and the words it looked at, shaded; of a text that reads
+ * itself, a line for each of its words.
  * @param {import("./sheet.js").Sheet} sheet
  * @param {number} row
  * @param {"one" | "row"} scale
  * @returns {SVGElement}
  */
 export function textSvg(sheet, row, scale) {
+  if (sheet.self) return stripSvg(sheet, scale);
   const ramp = makeRamp(false, sheet.diverging);
   const at = places(sheet, scale).subarray(row * sheet.columns.length, (row + 1) * sheet.columns.length);
-  const words = flow(sheet.columns, at, ramp);
+  const words = flow(sheet.columns, (column) => ({ fill: ramp.css(at[column]), ink: ramp.ink(at[column]) }));
   const [wide, high] = [760, words.height + 164];
   const best = strongest(sheet, row)[0];
   const apart = (text) => `\u2068${shown(text)}\u2069`; // a word of another direction must not turn the sentence
@@ -177,23 +189,4 @@ export function textSvg(sheet, row, scale) {
     moved(14, words.height + 88, legend(ramp, scale, sheet.diverging)),
     svg("text", { x: 14, y: high - 14, "font-size": 12 }, captions(sheet).sums),
   );
-}
-
-/** Words in lines of 720, each on its own colour; a text that runs leftward begins at the right. */
-function flow(words, at, ramp) {
-  const measure = ruler(15);
-  const group = svg("g", { "font-size": 15 });
-  const leftward = direction(words) === "rtl";
-  let [x, y] = [0, 0];
-  words.forEach((word, index) => {
-    const wide = Math.ceil(measure(shown(word))) + 12;
-    if (x > 0 && x + wide > 720) [x, y] = [0, y + 34];
-    const start = leftward ? 720 - x - wide : x;
-    group.append(
-      svg("rect", { x: start, y, width: wide, height: 28, rx: 4, fill: ramp.css(at[index]) }),
-      svg("text", { x: start + 6, y: y + 19, fill: ramp.ink(at[index]), "unicode-bidi": "plaintext" }, shown(word)),
-    );
-    x += wide + 4;
-  });
-  return { group, height: y + 28 };
 }

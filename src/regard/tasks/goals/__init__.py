@@ -4,8 +4,9 @@ write       a text, piece by piece, by search
 classify    one class for the whole source
 tag         one class for each word of the source
 fill        the pieces that are hidden in the source
+encode      a vector for the whole source
 """
 
-from regard.tasks.goals import classify, fill, tag, write
+from regard.tasks.goals import classify, encode, fill, tag, write
 
-__all__ = ["classify", "fill", "tag", "write"]
+__all__ = ["classify", "encode", "fill", "tag", "write"]

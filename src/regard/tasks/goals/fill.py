@@ -27,7 +27,8 @@ from regard.task import BaseGoal, Example, Loss, Objective, Side, Spec
 from regard.types import AtLeastZero, Batch, Count, Memory, Probability, Whole
 
 if TYPE_CHECKING:
-    from regard.tasks.filler import Filler, Filling
+    from regard.tasks.filler import Filler
+    from regard.tasks.filling import Filling
 
 ASKED = 48  # pieces of a text that a validation or an evaluation asks about, from its beginning
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from regard.data.pairs import Pairs
 from regard.data.sides.nothing import Nothing
 from regard.data.sides.text import Text
+from regard.errors import UsageError
 from regard.learn.guide import guide_of
 from regard.learn.loss import sequence_loss
 from regard.model import Model
@@ -38,6 +39,8 @@ class Write(Pairs):
         forcing: "full" always feeds the right piece; "scheduled" feeds the model's own ever more often.
         sampling_rate: share of its own pieces that "scheduled" reaches.
         sampling_ramp: updates over which "scheduled" reaches it.
+        sampled: of a vocabulary numbered from the commonest piece on, how many are scored at every update; others are
+            drawn, the rarer the more seldom, and count the more (see docs/training.md). 0 scores all of them.
         guide: "links" draws one head to the corpus' word links, "reference" to those of a statistical aligner.
         guide_weight: how much that counts beside the negative log-likelihood of a piece.
         guide_layer: the layer that is guided, counted from 1; 0 for the last but one, or the only one.
@@ -64,6 +67,7 @@ class Write(Pairs):
         forcing: Literal["full", "scheduled"] = "full",
         sampling_rate: Probability = 0.25,
         sampling_ramp: Count = 5000,
+        sampled: Whole = 0,
         guide: Literal["none", "links", "reference"] = "none",
         guide_weight: AtLeastZero = 0.1,
         guide_layer: Whole = 0,
@@ -72,7 +76,12 @@ class Write(Pairs):
     ) -> None:
         # People write links between the words that spaces part; the aligner counts as tokenizers do.
         super().__init__(source, target, guide != "none", True if guide == "links" else None)
-        self.smoothing, self.forcing = smoothing, forcing
+        if sampled and smoothing:
+            raise UsageError(
+                "smoothing spreads over the whole vocabulary, of which sampled scores some pieces only.",
+                hint="Write sampled = 0, or smoothing = 0.0.",
+            )
+        self.smoothing, self.forcing, self.sampled = smoothing, forcing, sampled
         self.sampling_rate, self.sampling_ramp = sampling_rate, sampling_ramp
         self.guide, self.guide_weight, self.guide_layer = guide, guide_weight, guide_layer
         self.guide_head, self.guide_step = guide_head, guide_step
@@ -89,7 +98,7 @@ class Write(Pairs):
 
         def loss(model: Model, batch: Batch, number: int) -> Loss:
             own = self.own_share(number)
-            return sequence_loss(model, batch, smoothing=self.smoothing, own=own, guide=guide)
+            return sequence_loss(model, batch, smoothing=self.smoothing, own=own, guide=guide, sampled=self.sampled)
 
         return [Objective("loss", loss)]
 

@@ -1,0 +1,144 @@
+"""The benches of language models: what they measure is what they say, on models that are made up."""
+
+import csv
+import gzip
+import io
+import math
+import sys
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+import regard
+from answering import trained
+from regard.data.agreement import NOUNS
+from regard.data.corpus import Corpus
+from regard.data.examples.documents import Documents
+from regard.recipe import resolve
+from regard.tasks.job import silent
+from regard.tasks.setup import set_up
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import agreement
+import copying
+import hidden
+import language_text
+
+NARROW = ("embed.width=6", "encode.layers=1", "encode.feed=11", "encode.attend.heads=2", "task.examples.length=41")
+
+
+@cache
+def filler(*settings):
+    """A BERT that knows nothing: every piece is as likely as every other."""
+    corpus = Corpus.open("stories", size=211, reads="text", wants="nothing")
+    made = set_up(resolve("bert", [*NARROW, *settings]), corpus, None, 5, silent)
+    with torch.no_grad():
+        made.model.predict.embed.table.weight.zero_()
+        made.model.predict.follows.weight.zero_()
+        made.model.predict.follows.bias.copy_(torch.tensor([0.0, 1.0]))
+    return SimpleNamespace(model=made.model.eval(), parts=made.parts, size=made.parts.source.spec().size)
+
+
+def batches(model, pairs=None, count=2):
+    return list(islice(hidden.asked(model, "stories", "val", pairs), count))
+
+
+# --- hidden words ---------------------------------------------------------------------------------------------
+
+
+def test_who_knows_nothing_of_hidden_pieces_needs_the_logarithm_of_their_number():
+    model = filler()
+    some = batches(model)
+    found = hidden.measure(model, iter(some))
+    follows = torch.cat([each.extra["follows"] for each in some]).double()
+    assert found.nll == pytest.approx(math.log(model.size), abs=1e-4)
+    assert found.pairs == pytest.approx(100 * float(follows.mean())) and 0 < found.pairs < 100
+    assert found.weights == sum(weight.numel() for weight in model.model.encode.parameters())
+
+
+def test_all_are_asked_with_the_same_masks_whatever_they_were_taught_with():
+    for one, other in zip(batches(filler("task.goal.copies=1")), batches(filler("task.goal.copies=0")), strict=True):
+        assert torch.equal(one.source.data, other.source.data) and torch.equal(one.target.data, other.target.data)
+
+
+def test_a_model_of_next_sentences_can_be_asked_about_their_order():
+    model = filler()
+    (first,) = batches(model, "order", 1)
+    assert isinstance(model.parts.examples, Documents) and model.parts.examples.pairs == "next"
+    assert set(first.extra["follows"].tolist()) == {0, 1}
+
+
+# --- copying --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def writer(tmp_path_factory):
+    """A GPT-2 that looks at all places alike and finds all words alike."""
+    model = regard.load(trained(tmp_path_factory.mktemp("copying"), "agreement"))
+    with torch.no_grad():
+        for weight in model.model.predict.parameters():
+            weight.zero_()
+    return model
+
+
+LINE = " ".join([*NOUNS, "near", *NOUNS])  # twenty, each of one piece
+
+
+def test_both_halves_are_as_unlikely_to_who_finds_nothing_again(writer):
+    size = len(writer.target.tokenizer)
+    assert copying.halves(writer, [LINE, LINE]) == pytest.approx((math.log(size), math.log(size)), abs=1e-4)
+
+
+def test_the_weight_on_the_word_to_be_written_is_counted_at_its_place(writer):
+    alike = sum(1 / (place + 21) for place in range(1, 21)) / 20  # a query sees all places up to its own
+    assert copying.on_the_word(writer, [LINE] * 3) == pytest.approx(100 * alike, rel=1e-4)
+
+
+# --- agreement ------------------------------------------------------------------------------------------------
+
+LINES = [
+    "the keys are lost .",
+    f"the key {'near the old doors ' * 4}is lost .",
+    f"the key {'near the doors ' * 9}is new .",
+]
+
+
+def test_the_other_form_of_a_verb():
+    assert agreement.other_form(LINES[0]) == "the keys is lost ."
+    assert agreement.other_form(LINES[1]).split()[-3:] == ["are", "lost", "."]
+
+
+def test_right_ones_are_counted_by_the_words_between():
+    near, middle, far, farthest, over_ten = agreement.by_distance(LINES, [True, False, True])
+    assert (near, far, farthest, over_ten) == (100.0, 0.0, 100.0, 50.0) and math.isnan(middle)
+
+
+def test_the_likelier_form_is_the_one_that_is_told():
+    class Model:
+        def score(self, lines):
+            return [SimpleNamespace(likelihood=float(" are " in line)) for line in lines]
+
+    assert agreement.right(Model(), LINES) == [True, False, False]
+
+
+# --- text -----------------------------------------------------------------------------------------------------
+
+
+def test_paragraphs_are_sentences_without_headings(tmp_path):
+    path = tmp_path / "wiki.tokens.gz"
+    path.write_bytes(gzip.compress(b" \n = Head = \n \n one two . three four . \n five . \n"))
+    assert list(language_text._paragraphs(path)) == [["one two .", "three four ."], ["five ."]]
+
+
+def test_few_labels_are_as_many_of_either_class():
+    rows = [{"split": split, "label": str(place % 2), "text": f"{split} {place}"} for split in ("train", "test")
+            for place in range(1201)]  # fmt: skip
+    kept = list(csv.DictReader(io.StringIO(language_text._few(rows))))
+    assert sum(row["split"] == "test" for row in kept) == 1201
+    train = [row["label"] for row in kept if row["split"] == "train"]
+    assert (train.count("0"), train.count("1")) == (250, 250)
