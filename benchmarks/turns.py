@@ -168,10 +168,16 @@ def row(cells: Sequence[str]) -> None:
 
 
 def arguments(about: str) -> argparse.ArgumentParser:
-    """What all speed benchmarks can be asked; read with `read`."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """What benchmarks of translators can be asked; read with `read`."""
+    parser = plain_arguments(about)
     parser.add_argument("--data", help="a corpus of German and English (multi30k; phrasebook with --quick)")
     parser.add_argument("--shapes", type=names, default=("rnn", "transformer"), help="models (rnn,transformer)")
+    return parser
+
+
+def plain_arguments(about: str) -> argparse.ArgumentParser:
+    """What all speed benchmarks can be asked."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=numbers, help="numbers of threads to try (1,2; 1 with --quick)")
     parser.add_argument("--rounds", type=int, help="rounds whose median is taken (5; 2 with --quick)")
     parser.add_argument("--quick", action="store_true", help="small work: to see that it runs, not what it shows")
@@ -184,7 +190,7 @@ def read(parser: argparse.ArgumentParser) -> argparse.Namespace:
     asked = parser.parse_args()
     unsaid = ("phrasebook", (1,), 2) if asked.quick else ("multi30k", (1, 2), 5)
     for name, value in zip(("data", "threads", "rounds"), unsaid, strict=True):
-        setattr(asked, name, getattr(asked, name) or value)
+        setattr(asked, name, getattr(asked, name, None) or value)
     return asked
 
 

@@ -24,6 +24,15 @@ def causal(queries: int, keys: int, start: int, device: torch.device | None = No
     return torch.arange(keys, device=device) <= places[:, None]
 
 
+def is_open(allowed: Bool[Tensor, "*N"]) -> bool:
+    """May everything be looked at? Then a mask costs as much as a short look itself.
+
+    A graph that is being traced cannot know, and a graphics card would have to be waited for.
+    """
+    known = allowed.device.type == "cpu" and not torch.compiler.is_compiling()
+    return known and allowed.shape[-1] > 0 and bool(allowed.all())
+
+
 def softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "*#B #Q K"]) -> Float[Tensor, "*B Q K"]:
     """Softmax over the allowed keys; a row that may look at nothing gets zeros, and finite gradients.
 

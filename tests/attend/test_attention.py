@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 import regard
 from regard.attend import Attention, Heads
-from regard.attend.attention import _is_open
+from regard.masks import is_open
 from regard.errors import ShapeError, UnknownName, UsageError
 from regard.registry import maker
 
@@ -247,12 +247,12 @@ def test_more_prepared_keys_follow_the_first():
 def test_only_a_mask_that_is_known_to_be_open_is_left_out(monkeypatch):
     """Not one that cannot be read here, nor one of no keys, nor one in a graph that is being traced."""
     everything = torch.ones(2, 3, 5, dtype=torch.bool)
-    assert _is_open(everything)
-    assert not _is_open(everything.to("meta"))
-    assert not _is_open(everything[..., :0])
-    assert not _is_open(torch.arange(5) < 4)
+    assert is_open(everything)
+    assert not is_open(everything.to("meta"))
+    assert not is_open(everything[..., :0])
+    assert not is_open(torch.arange(5) < 4)
     monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
-    assert not _is_open(everything)
+    assert not is_open(everything)
 
 
 def test_how_the_projections_of_heads_begin():

@@ -16,6 +16,7 @@ from regard.attend.score import Score
 from regard.errors import ShapeError, UsageError
 from regard.fast import shortcuts
 from regard.fast.dropout import drop
+from regard.fast.dropped_attention import dropped_attention
 from regard.hooks import Looked, hooked, tell
 from regard.registry import Maker, find, maker, part
 from regard.types import Attended, Prepared, Share
@@ -198,8 +199,13 @@ class Attention(nn.Module):
 
     def _is_short(self, keys: Float[Tensor, "*B K A"]) -> bool:
         """Are there so few keys that the open way is the faster one? A graph for elsewhere has the kernel always."""
-        most = self.short if keys.element_size() > 2 else self.short_in_half
+        most = self.short if keys.element_size() > 2 or self._drops_at_once(keys) else self.short_in_half
         return keys.shape[-2] <= most and not torch.compiler.is_compiling()
+
+    def _drops_at_once(self, keys: Float[Tensor, "*B K A"]) -> bool:
+        """Is it our own kernel that looks, which drops weights? PyTorch's does so on a graphics card alone."""
+        drops = self.training and self.dropout > 0 and keys.device.type == "cpu"
+        return drops and torch.is_grad_enabled() and not torch.compiler.is_compiling()
 
     @property
     def fusible(self) -> bool:
@@ -231,32 +237,28 @@ class Attention(nn.Module):
         return Attended(context, lambda: scattered(weights, index, count), gates=prepared.gates)
 
     def fused(self, query: Queries, prepared: Prepared, start: int | None = None) -> Attended:
-        """PyTorch's fused kernel; the weights are computed only if someone asks for them."""
+        """PyTorch's fused kernel, or ours; the weights are computed only if someone asks for them."""
         allowed = self.scope(query, prepared, start).allowed
         # One mask for all heads: PyTorch turns it into numbers, at the size that it is given, and keeps them.
-        mask = None if _is_open(allowed) else allowed
+        mask = None if masks.is_open(allowed) else allowed
         asked, keys, values = query, prepared.keys, prepared.values
+        scale = self.score.scale
         if query.dim() == 3:  # the kernel is for four axes; with three PyTorch quietly goes another, slower way
             asked, keys, values = (each.unsqueeze(1) for each in (asked, keys, values))
             mask = None if mask is None else mask.unsqueeze(1)
-        dropout = self.dropout if self.training else 0.0
-        context = F.scaled_dot_product_attention(asked, keys, values, mask, dropout, scale=self.score.scale)
+        if scale is not None and self._drops_at_once(keys):
+            context = dropped_attention(asked, keys, values, mask, self.dropout, scale)
+        else:
+            dropout = self.dropout if self.training else 0.0
+            context = F.scaled_dot_product_attention(asked, keys, values, mask, dropout, scale=scale)
         context = context.reshape(*query.shape[:-1], -1)
         if mask is not None:  # the kernels do not agree on a row that may look at nothing; we do
-            context = context.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
+            sees = allowed.any(-1, keepdim=True)
+            context = context if masks.is_open(sees) else context.masked_fill(~sees, 0.0)
         return Attended(context, lambda: self.choice(self.score(query, prepared.keys), allowed))
 
     def _drop(self, weights: Tensor) -> Tensor:
         return drop(weights, self.dropout, self.training)
-
-
-def _is_open(allowed: Tensor) -> bool:
-    """May everything be looked at? Then a mask costs as much as a short look itself.
-
-    A graph that is being traced cannot know, and a graphics card would have to be waited for.
-    """
-    known = allowed.device.type == "cpu" and not torch.compiler.is_compiling()
-    return known and allowed.shape[-1] > 0 and bool(allowed.all())
 
 
 def _as_multiplied(values: Tensor) -> Tensor:

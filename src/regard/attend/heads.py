@@ -64,7 +64,7 @@ class Heads(nn.Module):
         self,
         keys: Float[Tensor, "B K C"],
         values: Float[Tensor, "B K E"],
-        mask: Bool[Tensor, "B K"] | Bool[Tensor, "B Q K"] | None = None,
+        mask: Bool[Tensor, "B K"] | Bool[Tensor, "#B Q K"] | None = None,
         start: int = 0,
         gates: Float[Tensor, "B K"] | None = None,
     ) -> Prepared:

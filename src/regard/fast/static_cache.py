@@ -1,6 +1,7 @@
 """Steps of a simple Transformer decoder in use, straight on, with little to do beside its products.
 
-A decoder is simple if its heads score by dot products, look at every key and share it out softly, as in the paper. Then
+A decoder is simple if its heads score by dot products, look at every key and share it out softly, as in the paper. It
+may have a source to look at, or none. Then
 
 - the past lies in tables with room for pieces to come: a step fills one place, where to extend would copy all of it;
 - rows of large tables move into memory that another table has just left: there is one more than there are tables, for a
@@ -52,14 +53,14 @@ Tables = tuple[Float[Tensor, "MH R d"], Float[Tensor, "MH R d"]]
 
 @dataclass(frozen=True)
 class StaticCacheState(State):
-    """The memory, and each layer's past keys and values in tables with room.
+    """The memory, if there is one, and each layer's past keys and values in tables with room.
 
     States that follow one another share tables. `taken` is how many of their places anybody has filled: who steps from
     a state that was stepped from before copies the tables first.
     """
 
     step: int
-    memory: SharedMemory
+    memory: SharedMemory | None
     hidden: Float[Tensor, "BH 1 S"] | None
     width: int
     count: int
@@ -85,8 +86,10 @@ class StaticCacheState(State):
         return self._with(index, moved, free)
 
     def _with(self, index: Int[Tensor, " N"], past: list[Tables], free: Tensor | None) -> StaticCacheState:
-        memory, rows = self.memory.reorder(index), _filled_up(len(index), past[0][0])
-        hidden = self.hidden if memory.layers is self.memory.layers else _hidden(memory.layers)
+        memory, hidden, rows = self.memory, self.hidden, _filled_up(len(index), past[0][0])
+        if memory is not None:
+            layers, memory = memory.layers, memory.reorder(index)
+            hidden = hidden if memory.layers is layers else _hidden(memory.layers)
         return replace(
             self, memory=memory, hidden=hidden, count=len(index), rows=rows, past=past, taken=[self.step], free=free
         )
@@ -135,7 +138,7 @@ class StaticCacheState(State):
 
 def is_simple(layers: Modules) -> bool:
     """Are all looks of these decoder layers heads whose scores are dot products, over every key, soft?"""
-    looks = [look for layer in layers for look in (layer.self_attend, layer.attend)]
+    looks = [look for layer in layers for look in (layer.self_attend, layer.attend) if look is not None]
     return all(getattr(look, "simple", False) for look in looks)
 
 
@@ -144,16 +147,18 @@ def in_use() -> bool:
     return not torch.is_grad_enabled() and not torch.compiler.is_compiling() and shortcuts()
 
 
-def begin(layers: Modules, held: SharedMemory, memory: Memory) -> StaticCacheState | None:
+def begin(layers: Modules, held: SharedMemory | None, memory: Memory) -> StaticCacheState | None:
     """The state before the first step; none if a source has nothing that may be looked at."""
-    if not len(memory.mask) or not bool(memory.mask.any(1).all()):
+    count, width = memory.mask.shape
+    if not count or (held is not None and not bool(memory.mask.any(1).all())):
         return None
-    width = memory.mask.shape[1]
-    wide = replace(held, layers=tuple(each.filled(0, max(0, TILE - width)) for each in held.layers))
-    count, like = len(memory.mask), held.layers[0].values
+    wide, hidden, like = held, None, memory.values if held is None else held.layers[0].values
+    if held is not None:
+        wide = replace(held, layers=tuple(each.filled(0, max(0, TILE - width)) for each in held.layers))
+        hidden = _hidden(wide.layers)
     rows = _filled_up(count, like)
     past = [_empty(rows, layer.self_attend, like) for layer in layers]
-    return StaticCacheState(0, wide, _hidden(wide.layers), width, count, rows, past)
+    return StaticCacheState(0, wide, hidden, width, count, rows, past)
 
 
 def through(
@@ -166,14 +171,15 @@ def through(
     ahead = rows.new_zeros(state.room)
     ahead[state.step + 1 :] = -torch.inf
     for number, layer in enumerate(layers):
-
-        def look(some: Tensor, heads: Heads = layer.attend, number: int = number) -> Tensor:
-            context, weights = _look_at_source(heads, some, state, number)
-            looked.append(Attended(context[: state.count].unsqueeze(1), partial(_weights_of, weights, heads, state)))
-            return context
-
         rows = layer.around_self(rows, partial(_look_back, layer.self_attend, state, state.past[number], ahead))
-        rows = layer.around_attend(rows, look)
+        if state.memory is not None:
+
+            def look(some: Tensor, heads: Heads = layer.attend, number: int = number) -> Tensor:
+                context, seen = _look_at_source(heads, some, state, state.memory, number)
+                looked.append(seen)
+                return context
+
+            rows = layer.around_attend(rows, look)
         rows = layer.around_feed(rows, layer.feed)
     return rows, replace(state, step=state.step + 1), tuple(looked)
 
@@ -191,16 +197,18 @@ def _look_back(
 
 
 def _look_at_source(
-    heads: Heads, rows: Float[Tensor, "M D"], state: StaticCacheState, number: int
-) -> tuple[Float[Tensor, "M D"], Float[Tensor, "BH W S"]]:
+    heads: Heads, rows: Float[Tensor, "M D"], state: StaticCacheState, memory: SharedMemory, number: int
+) -> tuple[Float[Tensor, "M D"], Attended]:
     """Every row looks at its own sentence; those of one sentence ask side by side."""
-    memory, spare, size = state.memory, len(rows) - state.count, heads.width // heads.heads
+    spare, size = len(rows) - state.count, heads.width // heads.heads
     table = memory.seated(heads.of_query(rows)[: state.count])  # B W D
     layer, places = memory.layers[number], table.shape[1]
     asked = table.view(-1, 1, size) if places == 1 else _apart(table, heads.heads)
     context, weights = _look(heads, asked, layer.keys.flatten(0, 1), layer.values.flatten(0, 1), state.hidden)
     own = memory.own(context.view(table.shape) if places == 1 else _joined(context, heads.heads))
-    return heads.join(F.pad(own, (0, 0, 0, spare)) if spare else own), weights
+    found = heads.join(F.pad(own, (0, 0, 0, spare)) if spare else own)
+    look = partial(_weights_of, weights, heads, memory, state.width)
+    return found, Attended(found[: state.count].unsqueeze(1), look)
 
 
 def _apart(table: Float[Tensor, "B W D"], heads: int) -> Float[Tensor, "BH W d"]:
@@ -211,10 +219,12 @@ def _joined(context: Float[Tensor, "BH W d"], heads: int) -> Float[Tensor, "B W 
     return context.unflatten(0, (-1, heads)).transpose(1, 2).flatten(2)
 
 
-def _weights_of(weights: Float[Tensor, "BH W S"], heads: Heads, state: StaticCacheState) -> Float[Tensor, "N H 1 K"]:
+def _weights_of(
+    weights: Float[Tensor, "BH W S"], heads: Heads, memory: SharedMemory, width: int
+) -> Float[Tensor, "N H 1 K"]:
     """What each row looked at with each head."""
     each = weights.unflatten(0, (-1, heads.heads)).transpose(1, 2)
-    return state.memory.own(each).unsqueeze(-2)[..., : state.width]
+    return memory.own(each).unsqueeze(-2)[..., :width]
 
 
 def _look(

@@ -73,7 +73,7 @@ class DecoderLayer(nn.Module):
         rows: Float[Tensor, "B Q D"],
         ask: Callable[..., Attended] | None,
         past: Prepared | None,
-        allowed: Bool[Tensor, "B Q Q"],
+        allowed: Bool[Tensor, "#B Q Q"],
         real: Bool[Tensor, "B Q"] | None,
     ) -> tuple[Float[Tensor, "B Q D"], Prepared, tuple[Attended, ...]]:
         """New rows after the past: the rows, the longer past, and what was looked at (self, then memory).
@@ -154,7 +154,7 @@ class TransformerDecoder(nn.Module):
     def start(self, memory: Memory) -> State:
         """Prepare the memory for every layer, once."""
         state = self._start(memory)
-        if state.memory is not None and static_cache.in_use() and static_cache.is_simple(self.layers):
+        if static_cache.in_use() and static_cache.is_simple(self.layers):
             return static_cache.begin(self.layers, state.memory, memory) or state
         return state
 
@@ -195,7 +195,9 @@ class TransformerDecoder(nn.Module):
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All positions at once; each sees the ones before it."""
         count = target.data.shape[1]
-        allowed = target.mask.unsqueeze(1) & masks.causal(count, count, 0, target.mask.device)
+        allowed = masks.causal(count, count, 0, target.mask.device).unsqueeze(0)
+        if not masks.is_open(target.mask):  # one mask for all rows costs less than one for each
+            allowed = target.mask.unsqueeze(1) & allowed
         rows = self.embed.vectors(target.data)
         rows, _, looked = self._through(rows, self._start(memory), allowed, target.mask)
         return taught(self.readout, rows, looked)
