@@ -132,8 +132,8 @@ FAR = ("task.target.pieces=words", "task.examples=rows", "train.tokens=2048", "t
 AGREEMENT = Proof(
     "a tape keeps the number of a subject over more words than a state",
     (
-        Arm("tape", "lstmn", "agreement-far", 250, (*FAR, *_tape(48)), agreement_told),
-        Arm("state", "lstm-lm", "agreement-far", 250, (*FAR, *_width(64), "predict.layers=1"), agreement_told),
+        Arm("tape", "lstmn", "agreement-far", 1000, (*FAR, *_tape(48)), agreement_told),
+        Arm("state", "lstm-lm", "agreement-far", 1000, (*FAR, *_width(64), "predict.layers=1"), agreement_told),
     ),
 )
 ENCODER = (
