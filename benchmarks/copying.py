@@ -2,21 +2,16 @@
 
 A line is twenty words drawn at random, `again`, and the same twenty. Told are the nats of a word in either half, and of
 the head that does it most, the share of its weight on the word to be written, twenty places before the word last read.
-Models of several seeds are one arm. Example:
-
-    python benchmarks/copying.py "gpt2: runs/a runs/b runs/c" --lines 500
+Run by `python benchmarks/language_models.py`.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 
 import torch
 
-import regard
-from regard.data.builtin import examples
 from regard.data.padding import pad
 from regard.data.repeats import LENGTH
 from regard.data.running import encode_running
@@ -48,29 +43,3 @@ def on_the_word(model: LanguageModel, lines: Sequence[str]) -> float:
         for layer in range(seen.kinds.get(KIND, 0))
     ]
     return 100 * float(torch.cat(heads).max()) if heads else float("nan")
-
-
-def main() -> None:
-    """Read the command line, print a table in Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("arms", nargs="+", metavar="ARM")
-    parser.add_argument("--lines", type=int, default=500)
-    asked = parser.parse_args()
-    lines = [each.target for each in examples("repeats", split="test", size=asked.lines)]
-    print("| arm | nats of a new word | of a word said before | weight on the word to be written, % |")
-    print("| --- | --- | --- | --- |")
-    for arm in asked.arms:
-        label, _, runs = arm.partition(":")
-        models = [regard.load(run) for run in runs.split()]
-        found = [(*halves(each, lines), on_the_word(each, lines[:100])) for each in models]
-        cells = [_told(values, digits) for values, digits in zip(zip(*found, strict=True), (3, 4, 1), strict=True)]
-        print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
-
-
-def _told(values: Sequence[float], digits: int) -> str:
-    mean = f"{fmean(values):.{digits}f}"
-    return f"{mean} ± {stdev(values):.{digits}f}" if len(values) > 1 else mean
-
-
-if __name__ == "__main__":
-    main()

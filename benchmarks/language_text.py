@@ -5,7 +5,11 @@
 lines      WikiText-2 in sentences of 4 to 25 words, a line each: 28,000 to train on
 pretrain   WikiText-2 in lower case, a sentence a line and a paragraph a document, and the training sentences of
            rt-polarity without their labels
+small      the first tenth of WikiText-2 in lower case, to be read often
+rt         rt-polarity
 rt-500     rt-polarity with the labels of 500 training sentences, as many of either class
+
+Words that WikiText-2 leaves out are written `unk` in it, and `@-@` is a hyphen.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import argparse
 import csv
 import gzip
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -21,6 +26,7 @@ from random import Random
 LINES = {"train": 28_000, "valid": 1_000, "test": 2_000}
 SHORTEST, LONGEST = 4, 25
 LABELS = 500
+PLAIN = re.compile(r" @([-,.])@ ")  # how WikiText marks what stood without spaces
 
 
 def main() -> None:
@@ -28,15 +34,23 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    reviews = list(csv.DictReader(io.StringIO(_text(asked.data / "rt_polarity" / "rt_polarity.csv.gz"))))
+    cut(asked.data, asked.out)
+
+
+def cut(data: Path, out: Path) -> None:
+    """Write all texts."""
+    reviews = list(csv.DictReader(io.StringIO(_text(data / "rt_polarity" / "rt_polarity.csv.gz"))))
     for split in LINES:
-        paragraphs = list(_paragraphs(asked.data / "lm" / "wikitext2" / f"wiki.{split}.tokens.gz"))
-        _write(asked.out / "lines" / f"{split}.txt", "\n".join(_lines(paragraphs, LINES[split])) + "\n")
+        paragraphs = list(_paragraphs(data / "lm" / "wikitext2" / f"wiki.{split}.tokens.gz"))
+        _write(out / "lines" / f"{split}.txt", "\n".join(_lines(paragraphs, LINES[split])) + "\n")
         documents = ["\n".join(sentences).lower() for sentences in paragraphs]
+        few = documents[: len(documents) // (10 if split == "train" else 1)]
+        _write(out / "small" / f"{split}.txt", "\n\n".join(few) + "\n")
         documents += [row["text"] for row in reviews if row["split"] == split == "train"]
         Random(split).shuffle(documents)
-        _write(asked.out / "pretrain" / f"{split}.txt", "\n\n".join(documents) + "\n")
-    _write(asked.out / "rt-500" / "rt.csv", _few(reviews))
+        _write(out / "pretrain" / f"{split}.txt", "\n\n".join(documents) + "\n")
+    _write(out / "rt" / "rt.csv", _text(data / "rt_polarity" / "rt_polarity.csv.gz"))
+    _write(out / "rt-500" / "rt.csv", _few(reviews))
 
 
 def _text(path: Path) -> str:
@@ -44,6 +58,8 @@ def _text(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return  # as it is: what was stored of it is still good
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
 
@@ -51,7 +67,7 @@ def _write(path: Path, text: str) -> None:
 def _paragraphs(path: Path) -> Iterator[list[str]]:
     """The sentences of each paragraph; headings are left out."""
     for line in _text(path).splitlines():
-        words = line.strip()
+        words = PLAIN.sub(r"\1", line.strip().replace("<unk>", "unk"))
         if words and not words.startswith("="):
             yield [part.strip() + " ." for part in words.removesuffix(" .").split(" . ") if part.strip()]
 

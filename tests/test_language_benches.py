@@ -27,6 +27,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import agreement
 import copying
 import hidden
+import language_arms
+import language_models
 import language_text
 
 NARROW = ("embed.width=6", "encode.layers=1", "encode.feed=11", "encode.attend.heads=2", "task.examples.length=41")
@@ -57,6 +59,7 @@ def test_who_knows_nothing_of_hidden_pieces_needs_the_logarithm_of_their_number(
     found = hidden.measure(model, iter(some))
     follows = torch.cat([each.extra["follows"] for each in some]).double()
     assert found.nll == pytest.approx(math.log(model.size), abs=1e-4)
+    assert found.accuracy == 0.0  # padding, the first of the alike, is never hidden
     assert found.pairs == pytest.approx(100 * float(follows.mean())) and 0 < found.pairs < 100
     assert found.weights == sum(weight.numel() for weight in model.model.encode.parameters())
 
@@ -126,13 +129,46 @@ def test_the_likelier_form_is_the_one_that_is_told():
     assert agreement.right(Model(), LINES) == [True, False, False]
 
 
+# --- arms -----------------------------------------------------------------------------------------------------
+
+
+def test_every_arm_of_every_proof_is_a_recipe_that_resolves():
+    for proof in language_models.PROOFS.values():
+        for arm in proof.arms:
+            assert resolve(arm.recipe, arm.settings).task.settings["verb"] and arm.steps >= 1
+            assert arm.start is None or arm.start.cut
+
+
+def test_arms_are_told_apart_by_their_folders(tmp_path):
+    arms = {arm for proof in language_models.PROOFS.values() for arm in proof.arms}
+    assert len({arm.run(tmp_path, 0) for arm in arms}) == len(arms)
+
+
+def test_the_state_beside_the_tape_has_no_fewer_weights():
+    for proof, size in ((language_arms.LSTMN, 5000), (language_arms.AGREEMENT, 71)):
+        tape, state = (
+            sum(weight.numel() for weight in resolve(arm.recipe, arm.settings).build(size, size).parameters())
+            for arm in proof.arms
+        )
+        assert tape <= state <= 1.3 * tape
+
+
+def test_a_table_has_means_deviations_and_differences_by_seed():
+    found = {"one": [{"accuracy": 51.0, "weights": 7.0}, {"accuracy": 53.0, "weights": 7.0}],
+             "two": [{"accuracy": 47.0, "weights": 5.0}, {"accuracy": 50.0, "weights": 5.0}]}  # fmt: skip
+    head, _, one, two, apart = language_models.table(found)
+    assert head == "| arm | accuracy | weights |" and one == "| one | 52.00 ± 1.41 | 7.00 |"
+    assert two == "| two | 48.50 ± 2.12 | 5.00 |"
+    assert apart == "two less one, accuracy: -3.50 ± 0.71 (-4.000, -3.000)"
+
+
 # --- text -----------------------------------------------------------------------------------------------------
 
 
 def test_paragraphs_are_sentences_without_headings(tmp_path):
     path = tmp_path / "wiki.tokens.gz"
-    path.write_bytes(gzip.compress(b" \n = Head = \n \n one two . three four . \n five . \n"))
-    assert list(language_text._paragraphs(path)) == [["one two .", "three four ."], ["five ."]]
+    path.write_bytes(gzip.compress(b" \n = Head = \n \n one <unk> . ten @-@ year 1 @,@ 000 . \n five . \n"))
+    assert list(language_text._paragraphs(path)) == [["one unk .", "ten-year 1,000 ."], ["five ."]]
 
 
 def test_few_labels_are_as_many_of_either_class():

@@ -3,7 +3,7 @@
 import pytest
 
 from regard.data.holes import encode_holes, mask_of, with_holes, words_of_ids
-from regard.data.tokenizer import MASK, Tokenizer
+from regard.data.tokenizer import MASK, UNKNOWN, Tokenizer
 from regard.errors import ModelError
 
 LINES = ["the cat sat on the mat .", "the dogs were barking .", "a cat, a dog; two mats!"] * 7
@@ -77,3 +77,10 @@ def test_without_the_piece_it_is_told():
 def test_scripts_without_spaces_have_a_word_a_piece():
     tokenizer = Tokenizer.train(["私は東京へ行く。", "私は本を読む。"] * 5, kind="characters", mask=True)
     assert words_of_ids(tokenizer, tokenizer.encode_ids(["私は行"])[0])[0] == ["私", "は", "行"]
+
+
+def test_a_word_that_no_piece_stands_for_stays_one_such_word():
+    tokenizer = Tokenizer.train(LINES, kind="words", mask=True)
+    ids = tokenizer.encode_ids(["zebras sat on yaks ."])[0]
+    assert ids.count(UNKNOWN) == 2 and len(ids) == 5
+    assert encode_holes(tokenizer, with_holes(tokenizer, ids, {1})) == [ids[0], tokenizer.mask, *ids[2:]]

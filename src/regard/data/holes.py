@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from regard.data.tokenizer import MASK, Tokenizer
+from regard.data.tokenizer import MASK, UNKNOWN, Tokenizer
 from regard.errors import ModelError
+
+LOST = " \N{REPLACEMENT CHARACTER}"  # in the place of a word that no piece stands for: it is read as one such word again
 
 
 def mask_of(tokenizer: Tokenizer) -> int:
@@ -51,7 +53,10 @@ def with_holes(tokenizer: Tokenizer, ids: Sequence[int], hidden: Collection[int]
     said = []
     for place, piece in enumerate(ids):
         before = spaced and (tokenizer.begins_word[piece] or not place)
-        said.append(f"{' ' if before else ''}{MASK}" if place in hidden or piece == mask else tokenizer.said(piece))
+        if place in hidden or piece == mask:
+            said.append(f"{' ' if before else ''}{MASK}")
+        else:
+            said.append(LOST if piece == UNKNOWN and spaced else tokenizer.said(piece))
     return "".join(said).removeprefix(" ") if spaced else "".join(said)
 
 

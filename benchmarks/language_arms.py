@@ -1,0 +1,259 @@
+"""The arms of `language_models.py`: what is trained on what, for how many updates, and what is measured of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import agreement
+import copying
+import hidden
+
+from regard.data.builtin import examples
+from regard.data.corpus import Corpus
+
+Measure = Callable[[Any, str, str], Mapping[str, float]]
+CUT = ("lines", "pretrain", "small", "rt-500", "rt")  # what `language_text.py` makes; others are built in
+ASKED = 40  # batches of held-out text in which hidden words are asked for
+ROWS = 2000  # of a split of real text whose perplexity is told
+LINES = 1000  # of built-in text that are scored
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A recipe with its settings, the text it reads, and from which other arm it starts."""
+
+    label: str
+    recipe: str
+    data: str
+    steps: int
+    settings: tuple[str, ...]
+    measure: Measure
+    start: Arm | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether its text is cut out of a real corpus."""
+        return self.data in CUT
+
+    def run(self, out: Path, seed: int) -> Path:
+        """Where its model of one seed lies."""
+        return out / "runs" / f"{self.data} {self.label}".replace(" ", "-").replace(",", "") / f"seed-{seed}"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Arms that are compared, the first with each of the others."""
+
+    claim: str
+    arms: tuple[Arm, ...]
+
+
+# --- what is measured -----------------------------------------------------------------------------------------
+
+
+def perplexity(model: Any, data: str, split: str) -> Mapping[str, float]:
+    """By word, of the first rows of a split."""
+    rows = Corpus.open(data, reads="nothing", wants="text").split(split)["target"]
+    found = model.likelihoods(list(rows[:ROWS]))
+    words = sum(each.words for each in found)
+    return {"perplexity": math.exp(sum(each.nll for each in found) / words)}
+
+
+def agreement_told(model: Any, data: str, split: str) -> Mapping[str, float]:
+    """The share of verbs whose right form is likelier, by distance."""
+    lines = [each.target for each in examples(data, split=split, size=LINES)]
+    told = agreement.by_distance(lines, agreement.right(model, lines))
+    return {
+        **dict(zip(("1-5", "6-10", "11-20", "over 20", "over 10"), told, strict=True)),
+        **perplexity(model, data, split),
+    }
+
+
+def filled(model: Any, data: str, split: str) -> Mapping[str, float]:
+    """Nats and share found of hidden pieces."""
+    found = hidden.measure(model, islice(hidden.asked(model, data, split, None), ASKED))
+    return {"nats": found.nll, "found, %": found.accuracy}
+
+
+def ordered(model: Any, data: str, split: str) -> Mapping[str, float]:
+    """Pairs told right as they were learnt, and pairs in order or swapped."""
+    own, order = (
+        hidden.measure(model, islice(hidden.asked(model, data, split, pairs), ASKED)).pairs for pairs in (None, "order")
+    )
+    return {"its own pairs, %": own, "order, %": order}
+
+
+def classified(model: Any, data: str, split: str) -> Mapping[str, float]:
+    """Share of right labels."""
+    rows = Corpus.open(data, reads="text", wants="label").split(split)
+    answers = model.answer(list(rows["source"]), record=False)
+    right = [answer.label == label for answer, label in zip(answers, rows["target"], strict=True)]
+    return {"accuracy": 100 * sum(right) / len(right)}
+
+
+def copied(model: Any, data: str, split: str) -> Mapping[str, float]:
+    """Nats of new words and of those said before; the weight on what is to be written."""
+    lines = [each.target for each in examples(data, split=split, size=LINES)]
+    new, again = copying.halves(model, lines)
+    return {"nats, new": new, "nats, again": again, "weight, %": copying.on_the_word(model, lines[:100])}
+
+
+# --- what is trained ------------------------------------------------------------------------------------------
+
+FP32 = "train.precision=fp32"  # of a recurrent step as small as these, bf16 makes no gain
+STILL = ("predict.dropout=0", "predict.embed.dropout=0")  # what is read once or twice is not learnt by heart
+
+
+def _width(hidden: int) -> tuple[str, ...]:
+    return (f"predict.hidden={hidden}", f"predict.embed.width={hidden}")
+
+
+def _tape(hidden: int) -> tuple[str, ...]:
+    return (*_width(hidden), f"predict.self_attend.score.hidden={hidden}")
+
+
+LINES_SETTINGS = (
+    *("task.target.pieces=words", "task.target.vocabulary=5000", "task.examples=rows", "train.tokens=2048"),
+    *("train.rate=0.005", FP32, *STILL),
+)
+LSTMN = Proof(
+    "a tape reads real text better than a state of more weights",
+    (
+        Arm("tape", "lstmn", "lines", 300, (*LINES_SETTINGS, *_tape(96)), perplexity),
+        Arm("state", "lstm-lm", "lines", 300, (*LINES_SETTINGS, *_width(104), "predict.layers=1"), perplexity),
+    ),
+)
+FAR = ("task.target.pieces=words", "task.examples=rows", "train.tokens=2048", "train.rate=0.01", FP32, *STILL)
+AGREEMENT = Proof(
+    "a tape keeps the number of a subject over more words than a state",
+    (
+        Arm("tape", "lstmn", "agreement-far", 1000, (*FAR, *_tape(48)), agreement_told),
+        Arm("state", "lstm-lm", "agreement-far", 1000, (*FAR, *_width(64), "predict.layers=1"), agreement_told),
+    ),
+)
+ENCODER = (
+    "encode.layers=2",
+    "encode.feed=256",
+    "embed.dropout=0",
+    "encode.dropout=0",
+    "encode.attend.attend.dropout=0",
+)
+READER = ("task.source.vocabulary=4000", "train.precision=bf16", "train.rate=0.002", "task.goal.hide=0.3")
+ALONE = ("task.examples.pairs=none", "predict.pair=false", *ENCODER, *READER)
+BOTH = Arm("both ways", "bert", "pretrain", 1200, ALONE, filled)
+CAUSAL = Arm("left to right", "bert", "pretrain", 1200, (*ALONE, "encode.attend.attend.scope=causal"), filled)
+BEGUN = Arm("begun", "bert", "pretrain", 1, ALONE, filled)  # the tokenizer and the first weights, after one update
+FILL = Proof("holes are filled better by who reads both ways", (BOTH, CAUSAL))
+
+
+def _tuned(label: str, data: str, steps: int, start: Arm) -> Arm:
+    return Arm(
+        label,
+        "bert-classify",
+        data,
+        steps,
+        (*ENCODER, "train.precision=bf16", "train.tokens=2048", "train.rate=0.0005"),
+        classified,
+        start,
+    )
+
+
+BERT = Proof(
+    "hidden words teach an encoder what helps to tell classes apart",
+    (_tuned("pretrained", "rt", 300, BOTH), _tuned("from scratch", "rt", 300, BEGUN)),
+)
+BERT_FEW = Proof(
+    "the more, the fewer labels there are",
+    (_tuned("pretrained", "rt-500", 60, BOTH), _tuned("from scratch", "rt-500", 60, BEGUN)),
+)
+OFTEN = (*ENCODER, "task.source.vocabulary=2000", "train.precision=bf16", "train.rate=0.002")
+MASKS = Proof(
+    "masks drawn anew are not worse than masks drawn once",
+    (
+        Arm("dynamic", "roberta", "small", 600, OFTEN, filled),
+        Arm("static", "roberta", "small", 600, (*OFTEN, "task.goal.copies=1"), filled),
+    ),
+)
+
+
+def _albert(label: str, layers: int, *settings: str) -> Arm:
+    shape = (f"encode.layers={layers}", *ENCODER[1:], *READER, "task.source.vocabulary=2000", *settings)
+    return Arm(label, "albert", "pretrain", 250, shape, filled)
+
+
+ALBERT = Proof(
+    "one layer's weights for all layers lose little",
+    (
+        _albert("4 shared", 4),
+        _albert("4 unshared", 4, "encode.share_layers=false"),
+        _albert("2 shared", 2),
+        _albert("8 shared", 8),
+    ),
+)
+STORIES = (
+    "task.examples.length=32",
+    "task.goal.pair_weight=10.0",
+    *ENCODER,
+    "embed.width=64",
+    "train.rate=0.004",
+    FP32,
+    "train.tokens=2048",
+)
+ORDER = Proof(
+    "who learns which text comes next does not learn their order",
+    (
+        Arm("order", "albert", "stories", 1000, STORIES, ordered),
+        Arm("next sentence", "albert", "stories", 1000, (*STORIES, "task.examples.pairs=next"), ordered),
+    ),
+)
+
+
+def _gpt(width: int, steps: int = 300) -> Arm:
+    shape = (
+        f"predict.embed.width={width}",
+        f"predict.feed={4 * width}",
+        "predict.layers=2",
+        "predict.self_attend.heads=4",
+    )
+    return Arm(
+        f"width {width}", "gpt2", "pretrain", steps, (*TEXT, *shape, "predict.self_attend.attend.dropout=0"), perplexity
+    )
+
+
+TEXT = ("task.target.vocabulary=2000", "task.examples.length=128", "train.tokens=2048", "train.rate=0.003", *STILL)
+SIZES = Proof("larger models read better", (_gpt(128), _gpt(64), _gpt(32)))
+STATE = ("predict.hidden=184", "predict.embed.width=184", "predict.layers=1", "train.precision=bf16")
+TIME = Proof(
+    "in the same time it reads better than a state of as many weights",
+    (_gpt(128), Arm("one state", "lstm-lm", "pretrain", 231, (*TEXT, *STATE), perplexity)),  # 94 ms an update, 122 ms
+)
+REPEATS = (
+    "task.examples=rows",
+    "train.tokens=2048",
+    "train.rate=0.002",
+    "predict.layers=2",
+    "predict.feed=256",
+    *STILL,
+)
+COPY = Proof(
+    "what was said once is found again",
+    (
+        Arm(
+            "gpt2",
+            "gpt2",
+            "repeats",
+            800,
+            (*REPEATS, "predict.self_attend.heads=4", "predict.embed.width=64", "predict.self_attend.attend.dropout=0"),
+            copied,
+        ),
+    ),
+)
+PROOFS: Mapping[str, Proof] = {
+    "lstmn": LSTMN, "agreement": AGREEMENT, "bert": BERT, "bert-500": BERT_FEW, "fill": FILL, "masks": MASKS,
+    "albert": ALBERT, "order": ORDER, "sizes": SIZES, "time": TIME, "copy": COPY,
+}  # fmt: skip
