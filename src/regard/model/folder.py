@@ -6,14 +6,15 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_model, save_model
+from safetensors.torch import save_model
 
 from regard.errors import ModelError, RecipeError, RegardError, UsageError
+from regard.fast.opening import Undrawn, read_weights
 from regard.model.flow import Model
 from regard.recipe import Recipe, resolve, write
 from regard.task import Spec
@@ -125,8 +126,11 @@ def recipe_of(folder: Path) -> Recipe:
         ) from error
 
 
-def load(folder: str | Path) -> Model:
-    """The model in a folder, ready for use (not in training mode)."""
+def load(folder: str | Path, arrange: Callable[[Model], object] = lambda model: None) -> Model:
+    """The model in a folder, ready for use (not in training mode).
+
+    `arrange` may say how its weights are to lie in memory, before they are read.
+    """
     folder = Path(folder)
     put_back(folder)
     for name in OURS:
@@ -141,8 +145,11 @@ def load(folder: str | Path) -> Model:
             sizes = file.metadata() or {}
         if not {"source", "target"} <= sizes.keys():
             raise ModelError(f"{weights} does not say the sizes of its vocabularies: it was not written by Regard.")
-        model: Model = recipe_of(folder).build(*(Spec.of(json.loads(sizes[each])) for each in ("source", "target")))
-        load_model(model, weights)
+        recipe, specs = recipe_of(folder), [Spec.of(json.loads(sizes[each])) for each in ("source", "target")]
+        with Undrawn():
+            model: Model = recipe.build(*specs)
+        arrange(model)
+        read_weights(model, weights)
     except RegardError:
         raise
     except (SafetensorError, ValueError, RuntimeError, OSError) as error:

@@ -16,6 +16,7 @@ from regard.data.sides.text import Framed, Text
 from regard.data.texts import texts_of
 from regard.data.tokenizer import END, UNKNOWN, Pieces
 from regard.embed.position import Learned
+from regard.engine.pytorch.columns import vocabulary_by_columns
 from regard.errors import UsageError
 from regard.evaluate.likelihood import Likelihood
 from regard.evaluate.metrics import GENERATED
@@ -52,6 +53,11 @@ class LanguageModel(TaskModel):
         if not isinstance(source, Nothing) or not isinstance(target, Text):
             raise UsageError("a language model has nothing as its source and text as its target.")
         super().__init__(model, source, target, name)
+
+    @staticmethod
+    def arrange(model: Model) -> object:
+        """One text at a time is written most: then the vocabulary's product is most of what a step waits for."""
+        return vocabulary_by_columns(model)
 
     @property
     def reads(self) -> str:

@@ -38,10 +38,15 @@ class TaskModel:
         """Read a model folder, or the best model of a run folder."""
         home = model_home(folder)
         parts = TaskParts.load(recipe_of(home).task(), home)
-        found = cls(load(home), parts.source, parts.target, named_folder(folder).name)
+        found = cls(load(home, cls.arrange), parts.source, parts.target, named_folder(folder).name)
         found.metrics = tuple(dict.fromkeys((*parts.metrics, *cls.usual)))
         found.folder, found.parts = home, parts
         return found
+
+    @staticmethod
+    def arrange(model: Model) -> object:
+        """How the weights are to lie in memory, before they are read: as they are."""
+        return model
 
     @property
     def reads(self) -> str:
