@@ -1,5 +1,7 @@
 """Where dropout stands in every part: with a stand-in that drops all numbers, what is left can be written by hand."""
 
+import sys
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -10,6 +12,7 @@ from regard.encode.convolve import GatedConvolution
 from regard.encode.recurrent import RecurrentEncoder
 from regard.encode.transformer import TransformerEncoder
 from regard.engine.pytorch import Torch
+from regard.fast.dropped_attention import dropped_attention
 from regard.learn.guide import head_counts
 from regard.masks import from_lengths
 from regard.registry import KINDS, maker, names, settings
@@ -253,22 +256,31 @@ def test_an_attention_drops_weights_in_every_scope_and_tells_them_whole(scope, d
 
 
 @pytest.mark.parametrize("inner", [Attention, Heads])
-def test_the_fused_kernel_drops_in_training_and_only_there(inner, fused):
+def test_a_fused_look_drops_in_training_and_only_there(inner, fused, monkeypatch):
+    """In training by our own kernel, which gets what PyTorch's would; in use by PyTorch's, which drops nothing."""
+    ours = []
+
+    def kernel(query, keys, values, allowed, share, scale):
+        ours.append((allowed, share, scale))
+        return dropped_attention(query, keys, values, allowed, share, scale)
+
+    monkeypatch.setattr(sys.modules["regard.attend.attention"], "dropped_attention", kernel)
     single = maker("attend", "attention", score=maker("score", "scaled_dot"), dropout=SHARE)
     attend = single(6, 6, 6) if inner is Attention else Heads(6, 6, 6, heads=2, attend=single)
     rows = torch.randn(2, 41, 6)
     for training in (True, False):
         attend.train(training)(rows, attend.prepare(rows, rows))
-    assert [call["dropout"] for call in fused] == [SHARE, 0.0]
+    assert [call["dropout"] for call in fused] == [0.0]
+    width = 6 if inner is Attention else 3
+    assert ours == [(None, SHARE, pytest.approx(width**-0.5))]
 
 
-def test_the_fused_kernel_keeps_the_mean_of_what_it_drops(fused):
+def test_a_fused_look_keeps_the_mean_of_what_it_drops():
     attend = Attention(5, 5, 5, score=maker("score", "scaled_dot"), dropout=SHARE).train()
     query, keys, values = torch.randn(1, 3000, 5), torch.randn(1, 37, 5), torch.ones(1, 37, 5)
     found = attend(query, attend.prepare(keys, values)).context[..., 0]
     assert found.mean().item() == pytest.approx(1.0, abs=0.02)
     assert found.std() > 0.05
-    assert fused
 
 
 @pytest.mark.parametrize("decoder", ["luong", "transformer"])

@@ -7,8 +7,8 @@ from torch.nn import functional as F
 
 import regard
 from regard.attend import Attention, Heads
-from regard.masks import is_open
 from regard.errors import ShapeError, UnknownName, UsageError
+from regard.masks import is_open
 from regard.registry import maker
 
 

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from regard.fast.kv_cache import TransformerState
-from regard.fast.static_cache import TILE, StaticCacheState
+from regard.fast.static_cache import TILE, StaticCacheState, remembering
 from regard.hooks import Looked, hook
+from regard.recipe import resolve
 from regard.search import Options, beam_search
 from regard.types import Padded
 from small import batch, model, overrides, words
@@ -117,6 +118,51 @@ def test_a_counted_state_goes_on_as_the_straight_one(steps):
     assert counted.step.tolist() == [steps] * 3
     one, other = built.step(tokens, state), built.step(tokens, counted)
     assert torch.allclose(one.logits, other.logits, atol=1e-10)
+
+
+def language_model(kind=torch.double):
+    """A decoder without a source, in use, and its states before the first step: the general and the straight one."""
+    settings = [
+        *("predict.layers=2", "predict.feed=11", "predict.embed.width=6", "predict.self_attend.heads=2"),
+        "predict.embed.position.longest=67",
+    ]
+    built = resolve("gpt2", settings).build(0, 37).eval().to(kind)
+    with torch.enable_grad():
+        general = built.predict.start(built.nothing_read(3))
+    with torch.no_grad():
+        return built, general, built.predict.start(built.nothing_read(3))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("move", ["reorder", "reorder_in_place"])
+def test_without_a_source_every_step_is_the_general_one(move):
+    built, general, straight = language_model()
+    assert isinstance(general, TransformerState)
+    assert isinstance(straight, StaticCacheState)
+    tokens = torch.tensor([4, 9, 5])
+    for number in range(2 * TILE + 3):
+        one, other = built.step(tokens, general), built.step(tokens, straight)
+        assert_same(one, other)
+        assert not other.looked
+        index = torch.tensor(MOVES[number // 5] if number % 5 == 0 else torch.randperm(len(tokens)).tolist())
+        general, straight = one.state.reorder(index), getattr(other.state, move)(index)
+        tokens = torch.randint(4, 37, (len(index),))
+    counted = straight.counted(len(tokens), tokens.device)
+    assert torch.allclose(built.step(tokens, counted).logits, built.step(tokens, straight).logits, atol=1e-10)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("count", [3, TILE, TILE + 5])
+def test_what_was_read_at_once_is_remembered_as_if_step_by_step(count):
+    built, general, straight = language_model()
+    tokens = torch.randint(4, 37, (3, count + 2))
+    for place in range(count):
+        general = built.step(tokens[:, place], general).state
+    straight = remembering(straight, general.past)
+    for place in range(count, count + 2):
+        one, other = built.step(tokens[:, place], general), built.step(tokens[:, place], straight)
+        assert_same(one, other)
+        general, straight = one.state, other.state
 
 
 def memory_of(state):

@@ -62,7 +62,8 @@ def test_formulas_are_learnt_in_seconds(reader, lists):
     assert [score.name for score in report.scores][:1] == ["token match"]
     assert len(scores) == len(DRAWN)
     assert scores["token match"] == scores["image match"] == scores["near image match"] == 100
-    assert scores["edit accuracy"] == 100 and scores["token BLEU"] == pytest.approx(100)
+    assert scores["edit accuracy"] == 100
+    assert scores["token BLEU"] == 0  # three tokens hold no four in a row
     assert [bucket.label for bucket in report.lengths] == ["3"]
 
 

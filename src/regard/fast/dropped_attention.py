@@ -1,8 +1,8 @@
 """Scaled dot-product attention that drops weights, as one operation: for training on a CPU.
 
-PyTorch's fused kernels drop nothing on a CPU: asked to, it goes step by step, draws a whole random number for each weight,
-and reads and writes all weights once for every step there and back. Here the scores become weights in the memory they
-lie in, draws are cheap (see `dropout`), and the way back is written out.
+PyTorch's fused kernels drop nothing on a CPU: asked to, it goes step by step, draws a whole random number for each
+weight, and reads and writes all weights once for every step there and back. Here scores become weights where they
+lie, draws are cheap (see `dropout`), and the way back is written out.
 
 Letters: N batch and heads together, d and e widths of a head.
 """

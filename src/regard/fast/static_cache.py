@@ -16,7 +16,7 @@ for pieces, S source positions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
@@ -159,6 +159,19 @@ def begin(layers: Modules, held: SharedMemory | None, memory: Memory) -> StaticC
     rows = _filled_up(count, like)
     past = [_empty(rows, layer.self_attend, like) for layer in layers]
     return StaticCacheState(0, wide, hidden, width, count, rows, past)
+
+
+def remembering(state: StaticCacheState, past: Sequence[Prepared]) -> StaticCacheState:
+    """A state that no step was made from, after pieces that were read at once: their prepared keys in its tables."""
+    count = past[0].keys.shape[-2]
+    room = count + -count % TILE
+    tables = [(_tabled(each.keys, state.rows, room), _tabled(each.values, state.rows, room)) for each in past]
+    return replace(state, step=count, past=tables, taken=[count])
+
+
+def _tabled(written: Float[Tensor, "N H T d"], rows: int, room: int) -> Float[Tensor, "MH R d"]:
+    """Keys or values as a table with room for more."""
+    return F.pad(written, (0, 0, 0, room - written.shape[2], 0, 0, 0, rows - len(written))).flatten(0, 1)
 
 
 def through(

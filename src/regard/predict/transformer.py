@@ -183,14 +183,18 @@ class TransformerDecoder(nn.Module):
 
     def read_on(self, tokens: Int[Tensor, "B T"], state: State) -> State | None:
         """The state after many positions, read at once: as after a step for each. None of a state that cannot."""
-        if not isinstance(state, TransformerState) or state.past or isinstance(state.step, Tensor):
+        tables = isinstance(state, static_cache.StaticCacheState) and not self.attends
+        first = TransformerState(0, None) if tables else state
+        if not isinstance(first, TransformerState) or first.past or not isinstance(state.step, int) or state.step:
             return None
         count = tokens.shape[1]
         real = torch.ones_like(tokens, dtype=torch.bool)
         allowed = real.unsqueeze(1) & masks.causal(count, count, 0, tokens.device)
-        _, past, _ = self._through(self.embed.vectors(tokens, state.step), state, allowed, real)
+        _, past, _ = self._through(self.embed.vectors(tokens), first, allowed, real)
+        if isinstance(state, static_cache.StaticCacheState):
+            return static_cache.remembering(state, past)
         seen = tuple(replace(layer, mask=layer.mask[..., -1:, :]) for layer in past)  # by the one that comes next
-        return TransformerState(state.step + count, state.memory, seen)
+        return TransformerState(count, first.memory, seen)
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All positions at once; each sees the ones before it."""

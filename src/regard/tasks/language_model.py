@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, ClassVar, cast, overload
 
 from regard.align.record import Aligner, Layer, Record, start_last, tokenized
@@ -16,6 +17,7 @@ from regard.data.sides.text import Framed, Text
 from regard.data.texts import texts_of
 from regard.data.tokenizer import END, UNKNOWN, Pieces
 from regard.embed.position import Learned
+from regard.engine.pytorch.columns import vocabulary_by_columns
 from regard.errors import UsageError
 from regard.evaluate.likelihood import Likelihood
 from regard.evaluate.metrics import GENERATED
@@ -52,6 +54,13 @@ class LanguageModel(TaskModel):
         if not isinstance(source, Nothing) or not isinstance(target, Text):
             raise UsageError("a language model has nothing as its source and text as its target.")
         super().__init__(model, source, target, name)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Any:
+        """Read a model folder. One text at a time is written most, and waits most for the vocabulary's product."""
+        found = super().load(folder)
+        vocabulary_by_columns(found.model)
+        return found
 
     @property
     def reads(self) -> str:

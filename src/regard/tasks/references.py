@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.evaluate.counts import Reference
-from regard.task import Side
 
 
-def once_each(
-    source: Side | None, cells: Sequence[Any], references: Sequence[Any]
-) -> tuple[Sequence[Any], Sequence[Any]]:
+def once_each(source: Any, cells: Sequence[Any], references: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
     """Each image once, in the order of the corpus, with all that is right for it; whatever else is read, as it is.
 
-    Texts that stand in a corpus twice are asked twice: they are different lines.
+    `source` is what reads the cells: a side, or a translator's tokenizer. Texts that stand in a corpus twice are
+    asked twice: they are different lines.
     """
     if not getattr(source, "is_image", False):
         return cells, references
