@@ -10,7 +10,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
-	classify long erasure needle
+	classify long erasure needle lstmn bert masks albert gpt2
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -199,3 +199,26 @@ proof-erasure: $(VENV)/installed
 # Gates at several prices, where it is known which words tell.
 proof-needle: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/needle.py --out $(PROOFS)/needle --seeds 3
+
+# Language models and readers: the arms are in benchmarks/language_arms.py, three seeds each, all in one process.
+LANGUAGE = OMP_NUM_THREADS=1 $(BIN)/python benchmarks/language_models.py $(1) --data $(DATA) --out $(PROOFS)/text
+
+# A tape beside a state of no fewer weights: real sentences, and verbs far from their subjects.
+proof-lstmn: $(VENV)/installed
+	$(call LANGUAGE,lstmn agreement)
+
+# Pretrained beside the same net from scratch, with all labels and with 500; both ways beside left to right.
+proof-bert: $(VENV)/installed
+	$(call LANGUAGE,bert bert-500 fill)
+
+# Masks drawn anew beside masks drawn once, over a small text that is read often.
+proof-masks: $(VENV)/installed
+	$(call LANGUAGE,masks)
+
+# Shared layers beside layers of their own; the order of two segments beside the next one.
+proof-albert: $(VENV)/installed
+	$(call LANGUAGE,albert order)
+
+# Three sizes, a state of as many weights in as much time, and what was said once.
+proof-gpt2: $(VENV)/installed
+	$(call LANGUAGE,sizes time copy)

@@ -11,7 +11,9 @@ from collections.abc import Collection, Sequence
 from regard.data.tokenizer import MASK, UNKNOWN, Tokenizer
 from regard.errors import ModelError
 
-LOST = " \N{REPLACEMENT CHARACTER}"  # in the place of a word that no piece stands for: it is read as one such word again
+LOST = (
+    " \N{REPLACEMENT CHARACTER}"  # in the place of a word that no piece stands for: it is read as one such word again
+)
 
 
 def mask_of(tokenizer: Tokenizer) -> int:
