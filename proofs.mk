@@ -10,7 +10,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
-	classify long erasure needle wikitext
+	classify long erasure needle lstmn bert masks albert gpt2 wikitext
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -206,3 +206,26 @@ proof-wikitext: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(REGARD) train awd-lstm --data $(WIKITEXT) --out $(PROOFS)/wikitext --minutes 70 \
 		-s train.validate_steps=0 -s train.validate_minutes=30
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/wikitext.py $(PROOFS)/wikitext --data $(WIKITEXT)
+
+# Language models and readers: the arms are in benchmarks/language_arms.py, three seeds each, all in one process.
+LANGUAGE = OMP_NUM_THREADS=1 $(BIN)/python benchmarks/language_models.py $(1) --data $(DATA) --out $(PROOFS)/text
+
+# A tape beside a state of no fewer weights: real sentences, and verbs far from their subjects.
+proof-lstmn: $(VENV)/installed
+	$(call LANGUAGE,lstmn agreement)
+
+# Pretrained beside the same net from scratch, with all labels and with 500; both ways beside left to right.
+proof-bert: $(VENV)/installed
+	$(call LANGUAGE,bert bert-500 fill)
+
+# Masks drawn anew beside masks drawn once, over a small text that is read often.
+proof-masks: $(VENV)/installed
+	$(call LANGUAGE,masks)
+
+# Shared layers beside layers of their own; the order of two segments beside the next one.
+proof-albert: $(VENV)/installed
+	$(call LANGUAGE,albert order)
+
+# Three sizes, a state of as many weights in as much time, and what was said once.
+proof-gpt2: $(VENV)/installed
+	$(call LANGUAGE,sizes time copy)

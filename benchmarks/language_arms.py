@@ -227,7 +227,7 @@ def _gpt(width: int, steps: int = 300) -> Arm:
 
 TEXT = ("task.target.vocabulary=2000", "task.examples.length=128", "train.tokens=2048", "train.rate=0.003", *STILL)
 SIZES = Proof("larger models read better", (_gpt(128), _gpt(64), _gpt(32)))
-STATE = ("predict.hidden=184", "predict.embed.width=184", "predict.layers=1", "train.precision=bf16")
+STATE = ("predict.hidden=184", "predict.embed.width=184", "predict.layers=1", "train.precision=bf16", "train.rate=0.01")
 TIME = Proof(
     "in the same time it reads better than a state of as many weights",
     (_gpt(128), Arm("one state", "lstm-lm", "pretrain", 231, (*TEXT, *STATE), perplexity)),  # 94 ms an update, 122 ms
