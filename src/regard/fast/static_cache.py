@@ -185,10 +185,12 @@ def through(
     ahead[state.step + 1 :] = -torch.inf
     for number, layer in enumerate(layers):
         rows = layer.around_self(rows, partial(_look_back, layer.self_attend, state, state.past[number], ahead))
-        if state.memory is not None:
+        if (memory := state.memory) is not None:
 
-            def look(some: Tensor, heads: Heads = layer.attend, number: int = number) -> Tensor:
-                context, seen = _look_at_source(heads, some, state, state.memory, number)
+            def look(
+                some: Tensor, heads: Heads = layer.attend, memory: SharedMemory = memory, number: int = number
+            ) -> Tensor:
+                context, seen = _look_at_source(heads, some, state, memory, number)
                 looked.append(seen)
                 return context
 

@@ -45,7 +45,7 @@ class Cache:
 
     size: int = 2000
     theta: float = 0.3
-    share: float = 0.1
+    share: float = 0.25
 
     def __post_init__(self) -> None:
         if self.size < 0 or self.theta < 0 or not 0 <= self.share < 1:
