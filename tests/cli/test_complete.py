@@ -57,7 +57,7 @@ def test_corpora(press_tab):
 def test_kinds_and_engines(press_tab):
     assert press_tab("parts", "") == list(KINDS)
     assert press_tab("parts", "sc") == ["score", "scope", "schedule"]
-    assert press_tab("export", "run", "--to", "") == ["torch", "ctranslate2", "onnx"]
+    assert press_tab("export", "run", "--to", "") == ["torch", "ctranslate2", "onnx", "huggingface"]
 
 
 @pytest.mark.parametrize("command", ["train", "recipe"])

@@ -210,7 +210,7 @@ def test_the_page_is_one_safe_file(report):
         assert page.count(f'<dt dir="auto">{label}</dt>') == 3
     assert page.count('"title":"dot \\u003cb\\u003e"') == 3, "a figure for each sentence"
     drawn = {each.name for each in (out / "figures").iterdir()}
-    assert drawn == {f"{name}{ending}" for name in ("curves", "lengths") for ending in (".png", ".svg")}
+    assert drawn == {f"{name}{ending}" for name in ("curves", "lengths", "sizes") for ending in (".png", ".svg")}
     assert "regard train rnnsearch --data copy" in page
 
 

@@ -28,6 +28,8 @@ def test_values_are_printed_as_people_write_them():
         "tag_accuracy": "0.2 %", "ece": "0.2 %", "nll": "0.250", "perplexity": "0.25",
         "piece_perplexity": "0.25", "bits_per_byte": "0.250", "aer": "25.0%",
         "loss": "0.250", "fill_accuracy": "0.2 %", "pointing": "0.2 %",
+        "token_bleu": "0.2", "edit_accuracy": "0.2 %", "token_match": "0.2 %", "image_match": "0.2 %",
+        "image_near": "0.2 %",
     }  # fmt: skip
     assert METRICS["aer"].told(None) == "-"
 

@@ -13,11 +13,17 @@ from regard.task import Side
 
 def fetch_frozen(model: Model) -> None:
     """Give a frozen network of a new model the weights that it was trained to."""
-    if isinstance(model.encode, FrozenEncoder):
-        model.encode.fetch()
+    if encoder := _frozen(model):
+        encoder.fetch()
 
 
 def keep_features(model: Model, source: Side, say: Callable[[str], None] = lambda line: None) -> None:
     """Let the side give features in the place of pixels, computed once, where the model has a frozen network."""
-    if isinstance(model.encode, FrozenEncoder) and isinstance(source, Image):
-        source.features = FeatureCache(model.encode, source, say=say)
+    if (encoder := _frozen(model)) and isinstance(source, Image):
+        source.features = FeatureCache(encoder, source, say=say)
+
+
+def _frozen(model: Model) -> FrozenEncoder | None:
+    """Its frozen encoder; a model of one's own may have no encoder at all."""
+    encoder = getattr(model, "encode", None)
+    return encoder if isinstance(encoder, FrozenEncoder) else None
