@@ -104,7 +104,7 @@ def test_given_pairs_are_aligned_alike(home):
         ),
         (("export", "run", "--to", "torch", "--to", "en", "--out", "x"), UsageError, "'en' is a language of --data"),
         (("export", "run", "--to", "torch", "--from", "de", "--out", "x"), UsageError, "'de' is a language of --data"),
-        (("show", "out", "ja"), UsageError, "Use the model folder"),
+        (("show", "out", "ja", "--kind", "encoder-self"), UsageError, "encoder-self"),
     ],
 )
 def test_what_cannot_be_is_said(home, words, error, message):

@@ -38,7 +38,7 @@ def test_language_models(tmp_path):
     arms = ("gpt2: gpt2 predict.feed=11 predict.self_attend.heads=2", "state: lstm-lm predict.hidden=8")
     found, page = compared("generate", arms, tmp_path / "report")
     assert found["main"] == "perplexity" and "What each arm writes, and looked back at" in page
-    assert page.count('class="samples"') == 3 and page.count('data-regard="figures"') == 3
+    assert page.count('class="samples"') == 3 and page.count('<div data-regard="figures"') == 3
     assert "perplexity over the number of weights" in page and (tmp_path / "report/figures/sizes.png").is_file()
     for arm in found["arms"]:
         score = arm["scores"]["perplexity"]

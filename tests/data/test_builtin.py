@@ -29,7 +29,7 @@ def direction(request) -> tuple[str, str, str]:
 
 def test_the_names_that_were_promised():
     pairs = {"dates", "phrasebook", "copy", "reverse", "sort", "lookup"}
-    labelled = {"needle", "reviews", "reviews-long", "tagged", "shapes", "scenes"}
+    labelled = {"needle", "reviews", "reviews-long", "tagged", "shapes", "scenes", "formulas", "formulas-short"}
     assert set(BUILTIN) == pairs | labelled | {"agreement", "agreement-far", "repeats", "stories"}
 
 
