@@ -68,7 +68,7 @@ def test_one_form(written, normal):
 
 
 @pytest.mark.parametrize(
-    "broken", ["a }", "{ a", r"\frac { a }", "x ^", r"\sqrt [ 3 { x }", "x _ 1 _ 2", "x ^ 2 ^ 3", "^ }"]
+    "broken", ["a }", "{ a", r"\frac { a }", "x ^", r"\sqrt [ 3 { x }", "x _ 1 _ 2", "x ^ 2 ^ 3", "^ }", "^ '"]
 )
 def test_what_is_no_formula_keeps_its_tokens(broken):
     assert normalise(broken.replace(" ", "")) == broken

@@ -148,7 +148,7 @@ class _Formula:
         token = self._next()
         if token == "{":
             return self._group()
-        if token in ("}", "_", "^", "&", r"\\"):
+        if token in ("}", "_", "^", "'", "&", r"\\"):
             raise _Unmatched
         if token in ARGUMENTS:  # x^\frac{1}{2}
             self.place -= 1
