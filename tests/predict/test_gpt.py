@@ -8,6 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from regard.errors import ShapeError, UsageError
+from regard.fast.static_cache import StaticCacheState
 from regard.recipe import resolve
 from regard.recipe.resolve import Recipe
 from regard.registry import maker
@@ -54,6 +55,19 @@ def test_the_future_changes_nothing(recipe):
     model.predict.embed.vectors = lambda *_: vectors
     logits(model, ids)[:, 4].sum().backward()
     assert (vectors.grad[:, 5:] == 0).all() and vectors.grad[:, :5].any()
+
+
+@torch.inference_mode()
+def test_what_was_read_at_once_lies_in_the_tables_of_the_steps():
+    model, ids = gpt(), torch.randint(4, TARGET, (3, 13))
+    state = model.predict.start(model.nothing_read(3))
+    assert isinstance(state, StaticCacheState)
+    read = model.predict.read_on(ids[:, :11], state)
+    assert isinstance(read, StaticCacheState) and read.step == 11
+    for place in (11, 12):
+        stepped = model.predict.step(ids[:, place], read)
+        assert torch.allclose(stepped.logits, logits(model, ids)[:, place], atol=1e-5)
+        read = stepped.state
 
 
 def test_a_cached_step_is_the_full_pass():

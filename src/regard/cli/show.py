@@ -45,7 +45,8 @@ ViewName = Annotated[
 Kind = Annotated[
     Literal["cross", "encoder-self", "decoder-self"] | None, typer.Option(help="Which attention; else cross.")
 ]
-Number = Annotated[int | None, typer.Option(min=1, help="Which one, from 1; else the one that aligns.")]
+LayerNumber = Annotated[int | None, typer.Option(min=1, help="Which layer, from 1; else the one that aligns.")]
+HeadNumber = Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")]
 Samples = Annotated[bool, typer.Option("--samples", help="Of a language model: how it goes on, at three temperatures.")]
 Cells = Annotated[bool, typer.Option("--cells", help="Of a captioner: draw cells with their edges, not smoothly.")]
 Opacity = Annotated[
@@ -78,8 +79,8 @@ def show(
     out: Out = None,
     view: ViewName = None,
     kind: Kind = None,
-    layer: Number = None,
-    head: Number = None,
+    layer: LayerNumber = None,
+    head: HeadNumber = None,
     pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
     compare: Annotated[Path | None, typer.Option(help="Another model, side by side.")] = None,
     samples: Samples = False,
