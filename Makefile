@@ -19,9 +19,9 @@ quickstart: $(VENV)/installed
 	$(BIN)/regard quickstart
 
 # One thread a process: the tests are many small models, run side by side. Neighbours stay together (worksteal), since
-# those of a file share what was trained for them.
+# those of a file share what was trained for them. What is compiled is kept: many tests start commands.
 test: check
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25
 
 # What every recipe does with a fixed seed, written anew where a change is meant; the difference is shown.
 golden: $(VENV)/installed

@@ -17,6 +17,8 @@ import pytest
 import torch
 from torch.nn import functional
 
+import shapes
+
 # Some virtual machines announce Intel's tile unit (AMX) and then refuse it: half-precision products fail or kill
 # the process. The tests ask for the same values either way, so they do without it.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
@@ -39,7 +41,7 @@ def modules_checked():
     ]
 
 
-jaxtyping.install_import_hook(modules_checked(), "beartype.beartype")
+shapes.install(modules_checked())
 
 
 CHECKED = 2  # updates of a training, and steps of a search, whose shapes are checked
@@ -68,6 +70,7 @@ def _check_the_first(module, name, method):
 
 @pytest.fixture(autouse=True)
 def _same_start(tmp_path_factory, monkeypatch):
+    shapes.calls.clear()
     _check_the_first("regard.learn.learner", "Learner", "update")
     _check_the_first("regard.search.loop", "Running", "advance")
     torch.manual_seed(20150407)
