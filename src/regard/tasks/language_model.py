@@ -55,12 +55,10 @@ class LanguageModel(TaskModel):
             raise UsageError("a language model has nothing as its source and text as its target.")
         super().__init__(model, source, target, name)
 
-    @classmethod
-    def load(cls, folder: str | Path) -> Any:
-        """Read a model folder. One text at a time is written most, and waits most for the vocabulary's product."""
-        found = super().load(folder)
-        vocabulary_by_columns(found.model)
-        return found
+    @staticmethod
+    def arrange(model: Model) -> None:
+        """One text at a time is written most, and waits most for the vocabulary's product."""
+        TaskModel.arrange(vocabulary_by_columns(model))
 
     @property
     def reads(self) -> str:
