@@ -22,8 +22,7 @@ from torch.nn import functional as F
 
 from regard.fast import shortcuts
 
-FEWEST = 3  # rows of a product; of fewer, only a large matrix is worth the way there
-LARGE = 1 << 23  # numbers in such a matrix
+LARGE = 1 << 23  # numbers in a matrix; one row times a smaller one whose columns lie together is MKL's
 TILE = 16
 Bent = Literal["none", "relu", "gelu", "gelu_tanh"]
 _NAMES = {"none": ("none", ""), "relu": ("relu", ""), "gelu": ("gelu", "none"), "gelu_tanh": ("gelu", "tanh")}
@@ -67,15 +66,16 @@ def _may(rows: Tensor, weight: Tensor, count: int) -> bool:
     """Is this a product that gains by it? Who wants gradients or a graph, or watches, has PyTorch's own."""
     if torch.is_grad_enabled() or torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"):
         return False
-    few = count < FEWEST and (not count or weight.numel() < LARGE)
+    if not count or (count == 1 and weight.numel() < LARGE and not weight.is_contiguous()):
+        return False
     full = rows.dtype == weight.dtype == torch.float32 and rows.device.type == "cpu"
-    return full and not few and shortcuts() and helps()
+    return full and shortcuts() and helps()
 
 
 def _filled_up(count: int) -> int:
     """So many rows, or a few more: multiples of sixteen, and of ever more, so that eight lie between n and 2 n."""
     if count <= TILE:
-        return count if count < FEWEST else next(most for most in (4, 8, TILE) if count <= most)
+        return next(most for most in (1, 2, 4, 8, TILE) if count <= most)
     tile = TILE
     while count > 8 * tile:
         tile *= 2
