@@ -77,7 +77,7 @@ def _filled_up(count: int) -> int:
     if count <= TILE:
         return next(most for most in (1, 2, 4, 8, TILE) if count <= most)
     tile = TILE
-    while count > 8 * tile:
+    while count > 16 * tile:
         tile *= 2
     return count + -count % tile
 

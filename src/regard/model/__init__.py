@@ -5,6 +5,15 @@ from regard.model.folder import OURS, check_text, load, old_of, put_back, recipe
 from regard.model.weights import unfilled
 
 __all__ = [
-    *("OURS", "Model", "check_text", "load", "old_of", "parameters", "put_back", "recipe_of", "save", "settle"),
+    "OURS",
+    "Model",
+    "check_text",
+    "load",
+    "old_of",
+    "parameters",
+    "put_back",
+    "recipe_of",
+    "save",
+    "settle",
     "unfilled",
 ]

@@ -32,7 +32,7 @@ class DirectFeedForward(FeedForward):
 
     def forward(self, rows: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
         """Wider, bent, and back."""
-        if self.activation == "silu":
+        if self.activation == "silu" or type(self.widen) is not DirectLinear:  # somebody may have put another there
             return super().forward(rows)
         bent: Bent = self.activation
         return self.narrow(product(rows, self.widen.weight, self.widen.bias, bent))
