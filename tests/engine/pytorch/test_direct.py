@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 
+import regard
 from regard.engine.pytorch import direct
 from regard.fast import direct as products
 from regard.model import load, save
@@ -47,6 +48,17 @@ def test_it_computes_the_same_and_can_be_trained_and_saved(settings, tmp_path):
     assert all(torch.equal(one, two) for one, two in zip(*losses, strict=True) if one is not None)
     save(quick, tmp_path / "m")
     assert all(torch.equal(a, b) for a, b in zip(load(tmp_path / "m").parameters(), plain.parameters(), strict=True))
+
+
+def test_it_can_be_watched():
+    """Then every look and every product is made in the open, with the same outcome."""
+    quick = direct.direct_products(model(SETTINGS[3]).eval())
+    pairs = batch()
+    with torch.no_grad():
+        fast = quick.teach(pairs).logits
+        with regard.watch(quick) as seen:
+            torch.testing.assert_close(quick.teach(pairs).logits, fast, rtol=1e-4, atol=1e-5)
+    assert seen.weights("cross").shape[-1] == pairs.source.data.shape[1]
 
 
 def test_hidden_pieces_are_found_alike():
