@@ -164,7 +164,7 @@ def _told(value: Any) -> str:
 
 def row(cells: Sequence[str]) -> None:
     """One row of a Markdown table."""
-    print("| " + " | ".join(cells) + " |")
+    print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def arguments(about: str) -> argparse.ArgumentParser:

@@ -350,7 +350,11 @@ def test_saved_and_loaded_it_is_the_same(kind, name, tmp_path):
     wants_images = (kind, name) == ("embed", "pixels") or kind == "network" or name in IMAGE_ENCODERS
     built = model([*overrides(kind, name), *extra], source=3 if wants_images else 31)
     save(built, tmp_path / "model")
+    dice = torch.get_rng_state()
     again = load(tmp_path / "model")
+    assert torch.equal(torch.get_rng_state(), dice), "what is read need not be drawn"
+    for (place, one), (other, two) in zip(built.named_buffers(), again.named_buffers(), strict=True):
+        assert place == other and torch.equal(one, two)
     assert again.recipe == built.recipe
     assert torch.equal(run(again, kind, name), run(built, kind, name))
 

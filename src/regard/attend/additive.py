@@ -196,7 +196,9 @@ class Additive(Score):
         width = hidden or key
         self.of_query = nn.Linear(query, width)
         self.of_key = nn.Linear(key, width, bias=False)
-        self.vector = nn.Parameter(torch.zeros(width) if uniform else torch.empty(width).uniform_(-1, 1) * width**-0.5)
+        self.vector = nn.Parameter(torch.zeros(width))
+        if not uniform:
+            nn.init.uniform_(self.vector, -(width**-0.5), width**-0.5)
 
     def prepare(self, keys: Float[Tensor, "*B K D"], start: int = 0) -> Keys:
         """e^2 U k, once per sentence."""

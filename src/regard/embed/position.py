@@ -63,7 +63,7 @@ class Learned(nn.Module):
 
     def __init__(self, width: int, *, longest: Count = 512) -> None:
         super().__init__()
-        self.table = nn.Parameter(torch.randn(longest, width) * 0.02)
+        self.table = nn.Parameter(nn.init.normal_(torch.empty(longest, width), std=0.02))
 
     def forward(self, start: Start, count: int) -> Vectors:
         """The vectors of positions start .. start + count - 1; with many starts, those of each."""

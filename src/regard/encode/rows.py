@@ -80,7 +80,7 @@ class RowReader(nn.Module):
         super().__init__()
         self.layer = Layer(inputs, hidden, "lstm", "both")
         # What is shown and what is kept, of both directions, for each row.
-        self.start = nn.Parameter(0.1 * torch.randn(2, 2, rows, hidden // 2))
+        self.start = nn.Parameter(nn.init.normal_(torch.empty(2, 2, rows, hidden // 2), std=0.1))
 
     def forward(self, cells: Float[Tensor, "B i j D"], mask: Bool[Tensor, "B i j"]) -> Float[Tensor, "B i j W"]:
         """The state at each cell."""

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.data.sides.text import FILES
 from regard.errors import ModelError, UsageError
-from regard.model import Model, save
+from regard.model import save, unfilled
 from regard.recipe import resolve
 from regard.task import Role
 
@@ -69,7 +69,7 @@ def write_model(
     files: dict[str, str],
 ) -> None:
     """Build the recipe, put the weights in, and write the folder."""
-    model: Model = resolve(recipe, settings).build(*sizes)
+    model = unfilled(resolve(recipe, settings), *sizes)
     ours = dict(model.named_parameters())
     wrong = [
         f"{name}: expected {tuple(ours[name].shape)}; found {tuple(weight.shape)}"

@@ -6,15 +6,17 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_model, save_model
+from safetensors.torch import save_model
 
 from regard.errors import ModelError, RecipeError, RegardError, UsageError
 from regard.model.flow import Model
+from regard.model.weights import fill, unfilled
 from regard.recipe import Recipe, resolve, write
 from regard.task import Spec
 
@@ -125,8 +127,12 @@ def recipe_of(folder: Path) -> Recipe:
         ) from error
 
 
-def load(folder: str | Path) -> Model:
-    """The model in a folder, ready for use (not in training mode)."""
+def load(folder: str | Path, arrange: Callable[[Model], Any] | None = None) -> Model:
+    """The model in a folder, ready for use (not in training mode).
+
+    Nothing of it is drawn, and each weight is held once. `arrange` may change how its weights lie in memory before
+    they are read.
+    """
     folder = Path(folder)
     put_back(folder)
     for name in OURS:
@@ -141,8 +147,10 @@ def load(folder: str | Path) -> Model:
             sizes = file.metadata() or {}
         if not {"source", "target"} <= sizes.keys():
             raise ModelError(f"{weights} does not say the sizes of its vocabularies: it was not written by Regard.")
-        model: Model = recipe_of(folder).build(*(Spec.of(json.loads(sizes[each])) for each in ("source", "target")))
-        load_model(model, weights)
+        model = unfilled(recipe_of(folder), *(Spec.of(json.loads(sizes[each])) for each in ("source", "target")))
+        if arrange is not None:
+            arrange(model)
+        fill(model, weights)
     except RegardError:
         raise
     except (SafetensorError, ValueError, RuntimeError, OSError) as error:

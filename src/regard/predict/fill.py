@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from regard.fast.direct import product
 from regard.predict.recurrent import no_gates, refused
 from regard.registry import Maker, part
 from regard.types import Filled, Memory, Positive, Whole, Widths
@@ -36,6 +37,7 @@ class Fill(nn.Module):
     """
 
     attends: ClassVar[bool] = False
+    direct: bool = False  # whether the product goes the way that is fastest in use
 
     def __init__(
         self,
@@ -70,7 +72,7 @@ class Fill(nn.Module):
     def scores(self, states: Float[Tensor, "*B D"]) -> Float[Tensor, "*B V"]:
         """The score of every piece for each state."""
         ready = self.norm(F.gelu(self.transform(states), approximate=self.approximate))
-        return F.linear(ready, self.embed.table.weight, self.bias)
+        return (product if self.direct else F.linear)(ready, self.embed.table.weight, self.bias)
 
     def forward(self, memory: Memory) -> Filled:
         """At every position."""

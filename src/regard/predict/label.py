@@ -55,7 +55,7 @@ class Label(nn.Module):
         super().__init__()
         self.pool, self.penalty, self.dropout = pool, penalty, dropout
         if pool == "attend":
-            self.query = nn.Parameter(torch.randn(queries, memory.keys) * memory.keys**-0.5)
+            self.query = nn.Parameter(nn.init.normal_(torch.empty(queries, memory.keys), std=memory.keys**-0.5))
             self.attend = required(attend, "label")(memory.keys, memory.keys, memory.values)
             width = queries * self.attend.width
         else:

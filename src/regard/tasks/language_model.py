@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, ClassVar, cast, overload
 
 from regard.align.record import Aligner, Layer, Record, start_last, tokenized
@@ -17,10 +16,11 @@ from regard.data.sides.text import Framed, Text
 from regard.data.texts import texts_of
 from regard.data.tokenizer import END, UNKNOWN, Pieces
 from regard.embed.position import Learned
-from regard.engine.pytorch.columns import vocabulary_by_columns
+from regard.engine.pytorch.columns import columns_together, vocabulary_by_columns
 from regard.errors import UsageError
 from regard.evaluate.likelihood import Likelihood
 from regard.evaluate.metrics import GENERATED
+from regard.fast.direct import helps
 from regard.model import Model
 from regard.predict.words import Readout
 from regard.search import Hypothesis, beam_search, greedy_search, sample
@@ -55,12 +55,10 @@ class LanguageModel(TaskModel):
             raise UsageError("a language model has nothing as its source and text as its target.")
         super().__init__(model, source, target, name)
 
-    @classmethod
-    def load(cls, folder: str | Path) -> Any:
-        """Read a model folder. One text at a time is written most, and waits most for the vocabulary's product."""
-        found = super().load(folder)
-        vocabulary_by_columns(found.model)
-        return found
+    @staticmethod
+    def arrange(model: Model) -> None:
+        """One text at a time is written most. It waits most for the vocabulary's product, then for all others."""
+        TaskModel.arrange(columns_together(model) if helps() else vocabulary_by_columns(model))
 
     @property
     def reads(self) -> str:

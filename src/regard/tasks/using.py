@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from regard.engine.home import describe, model_home, named_folder
+from regard.engine.pytorch.direct import direct_products
 from regard.model import Model, load, recipe_of
 from regard.task import Side, TaskParts
 
@@ -38,10 +39,15 @@ class TaskModel:
         """Read a model folder, or the best model of a run folder."""
         home = model_home(folder)
         parts = TaskParts.load(recipe_of(home).task(), home)
-        found = cls(load(home), parts.source, parts.target, named_folder(folder).name)
+        found = cls(load(home, cls.arrange), parts.source, parts.target, named_folder(folder).name)
         found.metrics = tuple(dict.fromkeys((*parts.metrics, *cls.usual)))
         found.folder, found.parts = home, parts
         return found
+
+    @staticmethod
+    def arrange(model: Model) -> None:
+        """Make a model ready to be used, before its weights are read: how they lie, and what multiplies with them."""
+        direct_products(model)
 
     @property
     def reads(self) -> str:

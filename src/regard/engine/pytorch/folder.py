@@ -29,7 +29,7 @@ from regard.engine.pytorch.half import in_half_precision
 from regard.engine.pytorch.search import Torch, pays
 from regard.errors import ModelError
 from regard.fast.pages import give_back, keep_pages
-from regard.model import Model, check_text, load, recipe_of
+from regard.model import Model, check_text, load, recipe_of, unfilled
 from regard.search.shortlist import NOBODY, Shortlist
 
 WEIGHTS, SHORTLIST = "weights.safetensors", "shortlist.safetensors"
@@ -131,7 +131,7 @@ def _built(folder: Path) -> Model:
     try:
         with safe_open(path, framework="pt") as file:
             sizes = file.metadata()
-        model: Model = recipe_of(folder).build(int(sizes["source"]), int(sizes["target"]))
+        model = unfilled(recipe_of(folder), int(sizes["source"]), int(sizes["target"]))
         _fill(model, _restored(load_file(path)))
     except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
         raise ModelError(
