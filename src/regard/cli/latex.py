@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.caption import Attention, Images, free_name, image_paths, in_groups, keep_attention, told_broken
 from regard.cli.classify import Form, ModelFolder, opened
+from regard.cli.images import Attention, Images, answer_images
 from regard.cli.options import Alpha
 from regard.cli.translate import BEAM, Sample, Seed, Temperature, TopK, TopP, sampling_of
 
@@ -47,26 +45,18 @@ def latex(
     options = Options(max(beam or BEAM, nbest), nbest, max_length=max_length, alpha=alpha, sampling=sampling)
     reader: FormulaReader = opened(model, "latex")
     record = form == "jsonl" or save_attention is not None
-    broken, taken = 0, set[str]()
-    for group in in_groups(image_paths(images)):
-        sound = [path for path in group if not told_broken(path)]
-        broken += len(group) - len(sound)
-        found = reader.search([str(path) for path in sound], options, record=record)
-        for path, formulas in zip(sound, found, strict=True):
-            if save_attention is not None:
-                keep_attention(formulas[0], save_attention, free_name(path, taken))
-            _write(formulas, form)
-    if broken:
-        raise typer.Exit(1)
+    answer_images(
+        images,
+        lambda paths: reader.search(paths, options, record=record),
+        _json if form == "jsonl" else _line,
+        save_attention,
+    )
 
 
-def _write(formulas: Sequence[Formula], form: str) -> None:
+def _line(found: Formula) -> str:
     from regard.chunks import one_line
 
-    for each in formulas:
-        line = f"{one_line(str(each.source), columns=True)}\t{each.latex}"
-        sys.stdout.buffer.write(f"{_json(each) if form == 'jsonl' else line}\n".encode())
-    sys.stdout.buffer.flush()
+    return f"{one_line(str(found.source), columns=True)}\t{found.latex}"
 
 
 def _json(found: Formula) -> str:
