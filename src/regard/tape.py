@@ -70,8 +70,29 @@ class TapeLayer(nn.Module):
     ) -> tuple[Recurrent, Tape, Attended]:
         """One step from an input and its product with the cell's matrix: the state, the longer tape, the look at it.
 
-        `added` is what else comes to what the cell keeps.
+        `added` is what else comes to what the cell keeps. On a CPU a step is as precise as its weights even under
+        autocast: its products are so small that half precision costs more than it saves.
         """
+        if below.device.type != "cpu" or not torch.is_autocast_enabled("cpu"):
+            return self._step(below, projected, tape, step, real, added)
+        kind = self.cell.recur.weight.dtype
+        hidden, cell = tape.start.hidden, tape.start.cell
+        start = Recurrent(hidden.to(kind), None if cell is None else cell.to(kind))
+        wide = Tape(start, tape.read.to(kind), tape.slots)
+        with torch.autocast("cpu", enabled=False):
+            extra = None if added is None else added.to(kind)
+            return self._step(below.to(kind), projected.to(kind), wide, step, real, extra)
+
+    def _step(
+        self,
+        below: Float[Tensor, "B I"],
+        projected: Float[Tensor, "B G"],
+        tape: Tape,
+        step: int,
+        real: Bool[Tensor, " B"] | None,
+        added: Float[Tensor, "B D"] | None,
+    ) -> tuple[Recurrent, Tape, Attended]:
+        """Look, and step."""
         query = torch.cat((below, tape.read), -1).unsqueeze(1)
         # The last place is that of the input itself, which nobody may look at yet: so a look has a column for each.
         keys = self._blank(tape) if tape.slots is None else tape.slots.filled(0, 1)
