@@ -18,8 +18,11 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from regard.errors import ShapeError, UsageError
+from regard.fast import shortcuts
+from regard.fast.tape import TapeWeights, run_tape
 from regard.registry import Maker
 from regard.types import Attended, Prepared, Recurrent, Reorderable
 
@@ -82,6 +85,19 @@ class TapeLayer(nn.Module):
         with torch.autocast("cpu", enabled=False):
             extra = None if added is None else added.to(kind)
             return self._step(below.to(kind), projected.to(kind), wide, step, real, extra)
+
+    def run(
+        self, below: Float[Tensor, "B T I"], projected: Float[Tensor, "B T G"], start: Recurrent
+    ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "B T D"]] | None:
+        """The states and cells of all steps, the fast way; none where there is no such way, or somebody watches."""
+        found = getattr(self.self_attend, "network", None)
+        if found is None or not (self.cell.is_lstm and shortcuts()) or torch.compiler.is_compiling():
+            return None
+        of_query, of_key, vector = found
+        inputs, read = of_query.weight.split((below.shape[-1], self.width), 1)
+        asked = F.linear(below, inputs, of_query.bias)
+        recur = self.cell.recur
+        return run_tape(projected + recur.bias, asked, TapeWeights(recur.weight, read, of_key.weight, vector), start)
 
     def _step(
         self,

@@ -198,6 +198,11 @@ class Additive(Score):
         self.of_key = nn.Linear(key, width, bias=False)
         self.vector = nn.Parameter(torch.zeros(width) if uniform else torch.empty(width).uniform_(-1, 1) * width**-0.5)
 
+    @property
+    def network(self) -> tuple[nn.Linear, nn.Linear, Tensor]:
+        """W, U and v, for who does all steps of a recurrence at once."""
+        return self.of_query, self.of_key, self.vector
+
     def prepare(self, keys: Float[Tensor, "*B K D"], start: int = 0) -> Keys:
         """e^2 U k, once per sentence."""
         return powers(self.of_key(keys))
