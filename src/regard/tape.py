@@ -93,11 +93,14 @@ class TapeLayer(nn.Module):
         found = getattr(self.self_attend, "network", None)
         if found is None or not (self.cell.is_lstm and shortcuts()) or torch.compiler.is_compiling():
             return None
-        of_query, of_key, vector = found
-        inputs, read = of_query.weight.split((below.shape[-1], self.width), 1)
-        asked = F.linear(below, inputs, of_query.bias)
+        query, fall = found.query, found.fall
+        # What the fall of a score is worked out with stands below what the score itself is.
+        weight = query.weight if fall is None else torch.cat((query.weight, fall.weight))
+        bias = query.bias if fall is None else torch.cat((query.bias, fall.bias))
+        inputs, read = weight.split((below.shape[-1], self.width), 1)
         recur = self.cell.recur
-        return run_tape(projected + recur.bias, asked, TapeWeights(recur.weight, read, of_key.weight, vector), start)
+        weights = TapeWeights(recur.weight, read, found.key.weight, found.vector)
+        return run_tape(projected + recur.bias, F.linear(below, inputs, bias), weights, start)
 
     def _step(
         self,

@@ -31,8 +31,12 @@ def in_the_open(made, below, projected, start):
 
 
 @pytest.mark.parametrize("steps", [1, 2, STEPS, 37])
-def test_states_and_gradients_are_those_of_single_steps(steps):
-    made, (below, start) = layer(), given(steps)
+@pytest.mark.parametrize("score", ["additive", "fading"])
+def test_states_and_gradients_are_those_of_single_steps(score, steps):
+    made, (below, start) = (
+        layer(attend=maker("attend", "attention", score=maker("score", score, hidden=SCORE))),
+        given(steps),
+    )
     learnt = [below, start.hidden, start.cell, *made.parameters()]
     found = []
     upstream = torch.randn(2, ROWS, steps, HIDDEN, dtype=torch.float64)

@@ -213,8 +213,8 @@ class Attention(nn.Module):
         return self.score.scale is not None and self.scope.whole and self.choice.soft
 
     @property
-    def network(self) -> tuple[nn.Linear, nn.Linear, Tensor] | None:
-        """W, U and v, if this is a softmax of v . tanh(W q + U k) over all keys and nothing else."""
+    def network(self) -> Any:
+        """What the additive score learns, if this is a softmax of it over all keys and nothing else."""
         plain = self.scope.whole and self.choice.soft and not (self.training and self.dropout)
         return getattr(self.score, "network", None) if plain else None
 

@@ -28,14 +28,14 @@ USUAL_ENDS = ("heavy", "strange", "familiar", "lost", "close", "pleasant")
 MOST = 5  # phrases between subject and verb
 
 
-def generate(*, split: str, size: int, seed: int = 0, most: int = MOST) -> Iterator[Pair]:
+def generate(*, split: str, size: int, seed: int = 0, least: int = 0, most: int = MOST) -> Iterator[Pair]:
     """Draw `size` distinct lines; the split of a line is decided by the line. Nothing is read: the source is empty.
 
-    At most `most` phrases stand between subject and verb.
+    From `least` to `most` phrases stand between subject and verb.
     """
     check_split(split)
     random = Random(f"agreement {split} {seed}")
-    drawn = draw_distinct(partial(_draw, random, split, most), size)
+    drawn = draw_distinct(partial(_draw, random, split, (least, most)), size)
     return (Pair("", each.source) for each in drawn)
 
 
@@ -48,10 +48,10 @@ def subject_and_verb(line: str) -> tuple[int, int, str]:
     return subject, verb, other[words[verb]]
 
 
-def _draw(random: Random, split: str, most: int) -> Pair | None:
+def _draw(random: Random, split: str, phrases: tuple[int, int]) -> Pair | None:
     number = random.randrange(2)
     words = _noun(random, number)
-    for _ in range(random.randint(0, most)):
+    for _ in range(random.randint(*phrases)):
         words += [random.choice(PLACES), *_noun(random, random.randrange(2))]
     verb = random.choice(VERBS)[number]
     text = " ".join([*words, verb, random.choice(ENDS.get(verb, USUAL_ENDS)), "."])

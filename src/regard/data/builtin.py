@@ -153,6 +153,7 @@ def _shapes(
 
 
 def _agreement(
+    least: int,
     most: int,
     *,
     source: str,
@@ -164,7 +165,7 @@ def _agreement(
 ) -> Iterator[Pair]:
     from regard.data import agreement
 
-    return agreement.generate(split=split, size=size, seed=seed, most=most)
+    return agreement.generate(split=split, size=size, seed=seed, least=least, most=most)
 
 
 def _stories(
@@ -279,14 +280,21 @@ BUILTIN: dict[str, Builtin] = {
             "verbs that agree with a subject far before them",
             _PLAIN,
             False,
-            partial(_agreement, _FIVE_PHRASES),
+            partial(_agreement, 0, _FIVE_PHRASES),
         ),
         Builtin(
             "agreement-far",
             "the same, with up to fifteen nouns between",
             _PLAIN,
             False,
-            partial(_agreement, _FIFTEEN_PHRASES),
+            partial(_agreement, 0, _FIFTEEN_PHRASES),
+        ),
+        Builtin(
+            "agreement-never-near",
+            "the same, with at least five nouns between",
+            _PLAIN,
+            False,
+            partial(_agreement, _FIVE_PHRASES, _FIFTEEN_PHRASES),
         ),
         Builtin("stories", "somebody fetches something and uses it", _READ + _PLAIN, False, _stories),
         Builtin("repeats", "twenty words, and the same words again", _PLAIN, False, _repeats),

@@ -3,9 +3,11 @@
 The equations are those of `tape.py`. Step by step each of them copies the tape, and autograd keeps some fifty small
 tensors a step. Here a tape is one piece of memory, of which step t sees the first t places; products with what does not
 depend on the recurrence are made by the caller for all steps; and gradients of matrices are one product of all steps.
-The score is that of `attend/additive.py`: share = 1 / (1 + e^2q e^2k), v . tanh(q + k) = sum v - 2 v . share.
+The score is that of `attend/additive.py`: share = 1 / (1 + e^2q e^2k), v . tanh(q + k) = sum v - 2 v . share. Where the
+query has a number more than the key, the score rises with the place of a key by softplus of that number.
 
-Letters: B rows, T steps, D width of a state, G = 4 D gates (enter, forget, new, leave), A width of the score.
+Letters: B rows, T steps, D width of a state, G = 4 D gates (enter, forget, new, leave), A width of the score,
+Q that of a query: A, or A + 1.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
 from regard.types import Recurrent
 
@@ -26,13 +29,13 @@ class TapeWeights(NamedTuple):
     """What a step multiplies with: the cell's matrix, and of the score those of what was read and of keys, and v."""
 
     recur: Float[Tensor, "G D"]
-    read: Float[Tensor, "A D"]
+    read: Float[Tensor, "Q D"]
     key: Float[Tensor, "A D"]
     vector: Float[Tensor, " A"]
 
 
 def run_tape(
-    entered: Float[Tensor, "B T G"], asked: Float[Tensor, "B T A"], weights: TapeWeights, start: Recurrent
+    entered: Float[Tensor, "B T G"], asked: Float[Tensor, "B T Q"], weights: TapeWeights, start: Recurrent
 ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "B T D"]]:
     """The states and cells of all steps.
 
@@ -53,19 +56,24 @@ class _Tape(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, entered: Tensor, asked: Tensor, start: Tensor, *weights: Tensor) -> Tensor:
         recur, read, key, vector = weights
-        (rows, steps, _), width, total = entered.shape, recur.shape[1], vector.sum()
+        (rows, steps, _), width, size = entered.shape, recur.shape[1], len(vector)
         both = entered.new_empty(rows, steps, 2 * width)
         gates = entered.transpose(0, 1).clone(memory_format=torch.contiguous_format)
         bent = entered.new_empty(steps, rows, width)
-        mixed, queries = entered.new_zeros(steps, rows, 2 * width), asked.new_empty(steps, *asked[:, 0].shape)
-        keys, looks = asked.new_empty(asked.shape), entered.new_zeros(steps, rows, steps)
+        mixed, queries = entered.new_zeros(steps, rows, 2 * width), asked.new_empty(steps, rows, size)
+        keys, looks = asked.new_empty(rows, steps, size), entered.new_zeros(steps, rows, steps)
+        falls, places = asked.new_empty(steps, rows, asked.shape[-1] - size), _places(asked)
         before = torch.zeros_like(start)  # nothing was read before the first step
         for step in range(steps):
-            _powers(torch.addmm(asked[:, step], before[:, :width], read.mT), queries[step])
+            query = torch.addmm(asked[:, step], before[:, :width], read.mT)
+            falls[step] = query[:, size:]
+            _powers(query[:, :size], queries[step])
             if step:
-                scores = _shares(queries[step], keys[:, :step]).flatten(0, 1) @ vector
+                scores = (_shares(queries[step], keys[:, :step]).flatten(0, 1) @ vector).view(rows, step).mul_(-2)
+                if falls.shape[-1]:
+                    scores.addcmul_(F.softplus(falls[step]), places[:step])
                 look = looks[step, :, :step]
-                look.copy_((total - 2 * scores).view(rows, step).softmax(-1))
+                look.copy_(scores.softmax(-1))  # the sum of v is the same for all keys
                 torch.bmm(look.unsqueeze(1), both[:, :step], out=mixed[step].unsqueeze(1))
             else:
                 mixed[step] = start
@@ -78,16 +86,18 @@ class _Tape(torch.autograd.Function):
             torch.mul(forget, before[:, width:], out=cell).addcmul_(enter, new)
             torch.mul(leave, torch.tanh(cell, out=bent[step]), out=state)
             _powers(state @ key.mT, keys[:, step])
-        context.save_for_backward(both, gates, bent, mixed, queries, keys, looks, *weights)
+        context.save_for_backward(both, gates, bent, mixed, queries, keys, looks, falls, *weights)
         return both
 
     @staticmethod
     @once_differentiable
     def backward(context: Any, upstream: Tensor) -> tuple[Tensor, ...]:
-        both, gates, bent, mixed, queries, keys, looks, *weights = context.saved_tensors
+        both, gates, bent, mixed, queries, keys, looks, falls, *weights = context.saved_tensors
         recur, read, key, vector = weights
-        steps, _, width = bent.shape
-        into, into_keys, into_queries = upstream.clone(), torch.zeros_like(keys), torch.zeros_like(queries)
+        steps, rows, width = bent.shape
+        size, places = len(vector), _places(keys)
+        into, into_keys = upstream.clone(), torch.zeros_like(keys)
+        into_queries = queries.new_zeros(steps, rows, size + falls.shape[-1])
         back, into_vector, steep = torch.empty_like(gates), torch.zeros_like(vector), 4 * vector
         of_read = torch.zeros_like(bent[0])  # of what a step reads, by the query of the step after it
         for step in reversed(range(steps)):
@@ -107,7 +117,10 @@ class _Tape(torch.autograd.Function):
             into_vector -= 2 * (of_scores.reshape(1, -1) @ shares.flatten(0, 1)).squeeze(0)
             slopes = torch.ops.aten.sigmoid_backward(of_scores.unsqueeze(-1).expand_as(shares), shares)
             into_keys[:, :step] += slopes
-            torch.mul(slopes.sum(1), steep, out=into_queries[step])
+            into_queries[step, :, :size] = slopes.sum(1).mul_(steep)
+            if falls.shape[-1]:
+                risen = (of_scores * places[:step]).sum(-1, keepdim=True)
+                into_queries[step, :, size:] = risen * falls[step].sigmoid()
             of_read = into_queries[step] @ read
         earlier = mixed[:-1, :, :width].flatten(0, 1)
         of_weights = (
@@ -117,6 +130,11 @@ class _Tape(torch.autograd.Function):
             into_vector,
         )
         return back.transpose(0, 1), into_queries.transpose(0, 1), of_mixed, *of_weights
+
+
+def _places(like: Tensor) -> Float[Tensor, " T"]:
+    """0, 1, 2 ... along the tape."""
+    return torch.arange(like.shape[1], dtype=like.dtype, device=like.device)
 
 
 def _powers(rows: Tensor, out: Tensor) -> None:
