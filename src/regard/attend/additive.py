@@ -232,6 +232,8 @@ class Fading(Additive):
     all of them alike. With a fall it begins by looking at the last ones.
 
     Settings:
+        hidden: the width of the network; 0 takes the width of the keys.
+        uniform: begin with v zero, so that attention starts out as the fall alone.
         fall: how much the score begins to fall from one place to the place before it.
     """
 
