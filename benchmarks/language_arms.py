@@ -21,6 +21,7 @@ CUT = ("lines", "pretrain", "small", "rt-500", "rt")  # what `language_text.py` 
 ASKED = 40  # batches of held-out text in which hidden words are asked for
 ROWS = 2000  # of a split of real text whose perplexity is told
 LINES = 1000  # of built-in text that are scored
+LOOKS = 200  # of them, of which each look is asked for
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ def agreement_told(model: Any, data: str, split: str) -> Mapping[str, float]:
     return {
         **dict(zip(("1-5", "6-10", "11-20", "over 20", "over 10"), told, strict=True)),
         **perplexity(model, data, split),
+        "subject, %": agreement.on_the_subject(model, lines[:LOOKS]),
     }
 
 
