@@ -15,8 +15,14 @@ from statistics import fmean, stdev
 import regard
 from regard.data.agreement import subject_and_verb
 from regard.data.builtin import examples
+from regard.data.padding import pad
+from regard.data.running import encode_running
+from regard.data.tokenizer import END
+from regard.search.loop import in_use
+from regard.show.watch import watch
 from regard.tasks.language_model import LanguageModel
 
+KIND = "decoder-self"
 BUCKETS = ((1, 5), (6, 10), (11, 20), (21, 1000))  # words from the subject to the verb
 
 
@@ -41,6 +47,21 @@ def by_distance(lines: Sequence[str], found: Sequence[bool]) -> list[float]:
         inside = [each for each, far in zip(found, distances, strict=True) if low <= far <= high]
         told.append(100 * fmean(inside) if inside else float("nan"))
     return told
+
+
+def on_the_subject(model: LanguageModel, lines: Sequence[str]) -> float:
+    """How often the word before the verb looks at the subject most, where words stand between; in percent."""
+    ids = pad([(END, *encode_running(model.target.tokenizer, line).ids) for line in lines])
+    with in_use(model.model), watch(model.model) as seen:
+        model.model.predict.teach(ids, model.model.nothing_read(len(lines)))
+    if KIND not in seen.kinds:
+        return float("nan")
+    looks = seen.weights(KIND, 0)[:, 0]
+    places = [subject_and_verb(line)[:2] for line in lines]  # a word's number in its line; before all stands END
+    found = [
+        looks[row, verb].argmax() == subject + 1 for row, (subject, verb) in enumerate(places) if verb > subject + 1
+    ]
+    return 100 * fmean(map(bool, found))
 
 
 def main() -> None:

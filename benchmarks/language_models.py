@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -97,11 +98,15 @@ def table(found: Mapping[str, Sequence[Mapping[str, float]]]) -> Iterator[str]:
             if name not in reference[0] or name in ("weights", "seconds"):
                 continue
             apart = [one[name] - other[name] for one, other in zip(seeds, reference, strict=True)]
+            if any(map(math.isnan, apart)):  # what one of them has not
+                continue
             yield f"{label} less {first}, {name}: {told(apart)} ({', '.join(f'{each:+.3f}' for each in apart)})"
 
 
 def told(values: Sequence[float]) -> str:
     """Mean and deviation over seeds."""
+    if any(map(math.isnan, values)):
+        return "none"
     digits = 0 if min(values) >= 1000 else 2
     mean = f"{fmean(values):,.{digits}f}"
     return f"{mean} ± {stdev(values):.{digits}f}" if len(set(values)) > 1 else mean

@@ -5,10 +5,12 @@ import gzip
 import io
 import math
 import sys
+from contextlib import nullcontext
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 import torch
@@ -127,6 +129,24 @@ def test_the_likelier_form_is_the_one_that_is_told():
             return [SimpleNamespace(likelihood=float(" are " in line)) for line in lines]
 
     assert agreement.right(Model(), LINES) == [True, False, False]
+
+
+class Watched:
+    """Weights of made-up looks: all of one line's last word on its subject, of another's on the word after it."""
+
+    kinds: ClassVar = {"decoder-self": 1}
+
+    def weights(self, kind, layer):
+        found = torch.zeros(3, 1, 50, 50)
+        found[1, 0, 18, 2] = 1.0  # `the key near the old doors ... is`: the word before the verb is the 18th after END
+        found[2, 0, 29, 3] = 1.0
+        return found
+
+
+def test_looks_at_the_subject_are_counted_where_words_stand_between(writer, monkeypatch):
+    monkeypatch.setattr(agreement, "watch", lambda model: nullcontext(Watched()))
+    assert [agreement.subject_and_verb(line)[:2] for line in LINES] == [(1, 2), (1, 18), (1, 29)]
+    assert agreement.on_the_subject(writer, LINES) == 50.0
 
 
 # --- arms -----------------------------------------------------------------------------------------------------

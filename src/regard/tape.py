@@ -18,8 +18,11 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from regard.errors import ShapeError, UsageError
+from regard.fast import shortcuts
+from regard.fast.tape import TapeWeights, run_tape
 from regard.registry import Maker
 from regard.types import Attended, Prepared, Recurrent, Reorderable
 
@@ -70,8 +73,45 @@ class TapeLayer(nn.Module):
     ) -> tuple[Recurrent, Tape, Attended]:
         """One step from an input and its product with the cell's matrix: the state, the longer tape, the look at it.
 
-        `added` is what else comes to what the cell keeps.
+        `added` is what else comes to what the cell keeps. On a CPU a step is as precise as its weights even under
+        autocast: its products are so small that half precision costs more than it saves.
         """
+        if below.device.type != "cpu" or not torch.is_autocast_enabled("cpu"):
+            return self._step(below, projected, tape, step, real, added)
+        kind = self.cell.recur.weight.dtype
+        hidden, cell = tape.start.hidden, tape.start.cell
+        start = Recurrent(hidden.to(kind), None if cell is None else cell.to(kind))
+        wide = Tape(start, tape.read.to(kind), tape.slots)
+        with torch.autocast("cpu", enabled=False):
+            extra = None if added is None else added.to(kind)
+            return self._step(below.to(kind), projected.to(kind), wide, step, real, extra)
+
+    def run(
+        self, below: Float[Tensor, "B T I"], projected: Float[Tensor, "B T G"], start: Recurrent
+    ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "B T D"]] | None:
+        """The states and cells of all steps, the fast way; none where there is no such way, or somebody watches."""
+        found = getattr(self.self_attend, "network", None)
+        if found is None or not (self.cell.is_lstm and shortcuts()) or torch.compiler.is_compiling():
+            return None
+        query, fall = found.query, found.fall
+        # What the fall of a score is worked out with stands below what the score itself is.
+        weight = query.weight if fall is None else torch.cat((query.weight, fall.weight))
+        bias = query.bias if fall is None else torch.cat((query.bias, fall.bias))
+        inputs, read = weight.split((below.shape[-1], self.width), 1)
+        recur = self.cell.recur
+        weights = TapeWeights(recur.weight, read, found.key.weight, found.vector)
+        return run_tape(projected + recur.bias, F.linear(below, inputs, bias), weights, start)
+
+    def _step(
+        self,
+        below: Float[Tensor, "B I"],
+        projected: Float[Tensor, "B G"],
+        tape: Tape,
+        step: int,
+        real: Bool[Tensor, " B"] | None,
+        added: Float[Tensor, "B D"] | None,
+    ) -> tuple[Recurrent, Tape, Attended]:
+        """Look, and step."""
         query = torch.cat((below, tape.read), -1).unsqueeze(1)
         # The last place is that of the input itself, which nobody may look at yet: so a look has a column for each.
         keys = self._blank(tape) if tape.slots is None else tape.slots.filled(0, 1)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from regard.attend.additive import Additive, _room, additive, plain_additive
+from regard.attend.additive import Additive, Fading, _room, additive, plain_additive
 from regard.attend.score import Cosine, Dot, General, Location, ScaledDot, cosine, dot, scaled_dot
 from regard.errors import ShapeError
 
@@ -206,6 +206,19 @@ def test_without_sharpness_cosine_cannot_exceed_its_bound():
     keys[0] *= -1  # one key along the query, nineteen against it: the sharpest case there is
     weights = torch.softmax(cosine(torch.eye(20)[None, :1], keys[None]), -1)
     assert torch.isclose(weights.max(), torch.tensor(math.e**2 / (math.e**2 + 19)), atol=1e-6)
+
+
+def test_fading_falls_with_every_place_as_steeply_as_the_query_says():
+    score = Fading(2, 3, hidden=5, fall=0.7)
+    query, keys = torch.randn(2, 1, 2), torch.randn(2, 4, 3)
+    plain = Additive.forward(score, query, Additive.prepare(score, keys))
+    fell = torch.tensor([-2.1, -1.4, -0.7, 0.0])
+    found = torch.softmax(score(query, score.prepare(keys)), -1)
+    assert torch.allclose(found, torch.softmax(plain + fell, -1), atol=1e-6)
+    score.of_fall.weight.data[0, 0] = 1.0  # softplus(b + q_1)
+    steep = F.softplus(score.of_fall.bias + query[..., :1])
+    found = torch.softmax(score(query, score.prepare(keys, start=11)), -1)
+    assert torch.allclose(found, torch.softmax(plain + steep * torch.arange(4), -1), atol=1e-5), "wherever they stand"
 
 
 def test_location_reads_the_query_alone():

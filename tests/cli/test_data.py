@@ -41,7 +41,7 @@ def test_list(regard):
     names = [line.split()[0] for line in done.stdout.splitlines()]
     pairs = ["dates", "phrasebook", "copy", "reverse", "sort", "lookup"]
     labelled = ["needle", "reviews", "reviews-long", "tagged", "shapes", "scenes", "formulas", "formulas-short"]
-    plain = ["agreement", "agreement-far", "repeats", "stories"]
+    plain = ["agreement", "agreement-far", "agreement-mixed", "repeats", "stories"]
     assert names[:7] == ["name", *pairs] and names[-1] == "multi30k"
     assert sorted(names[7:-1]) == sorted([*labelled, *plain])
     assert "regard data get multi30k" in done.stdout

@@ -9,7 +9,7 @@ from regard.data.builtin import examples
 from regard.data.splits import split_of
 
 
-@pytest.mark.parametrize("name", ["agreement", "agreement-far", "repeats"])
+@pytest.mark.parametrize("name", ["agreement", "agreement-far", "agreement-mixed", "repeats"])
 def test_lines_are_decided_by_name_split_and_seed_and_never_shared(name):
     drawn = {split: [each.target for each in examples(name, split=split, size=97)] for split in ("train", "val")}
     assert drawn["train"] == [each.target for each in examples(name, split="train", size=97)]
@@ -43,6 +43,14 @@ def test_the_far_version_has_three_times_as_many_phrases_between():
 
     assert most("agreement") == 5
     assert most("agreement-far") == 15
+
+
+def test_in_the_mixed_version_few_phrases_are_likelier_than_many():
+    lines = [each.target for each in examples("agreement-mixed", split="train", size=997)]
+    counts = [sum(word in agreement.PLACES for word in line.split()) for line in lines]
+    shares = [counts.count(count) / len(counts) for count in range(4)]
+    assert all(abs(share - 0.4 * 0.6**count) < 0.05 for count, share in enumerate(shares))
+    assert 6 < max(counts) <= 15
 
 
 def test_the_second_half_repeats_the_first():

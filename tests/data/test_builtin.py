@@ -30,7 +30,7 @@ def direction(request) -> tuple[str, str, str]:
 def test_the_names_that_were_promised():
     pairs = {"dates", "phrasebook", "copy", "reverse", "sort", "lookup"}
     labelled = {"needle", "reviews", "reviews-long", "tagged", "shapes", "scenes", "formulas", "formulas-short"}
-    assert set(BUILTIN) == pairs | labelled | {"agreement", "agreement-far", "repeats", "stories"}
+    assert set(BUILTIN) == pairs | labelled | {"agreement", "agreement-far", "agreement-mixed", "repeats", "stories"}
 
 
 def test_every_corpus_gives_what_was_asked_for(direction):

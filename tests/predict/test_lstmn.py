@@ -179,3 +179,17 @@ def test_an_encoder_reads_from_left_to_right_and_keeps_the_last_real_state():
     assert torch.allclose(again.values, memory.values)
     again.summary.sum().backward()
     assert torch.isfinite(dirty.grad).all()
+
+
+def test_a_step_is_as_precise_as_its_weights_under_autocast():
+    """Its products are small: in half precision they would take longer, and so would what follows them."""
+    made = layer().float()
+    rows = torch.randn(2, 6, INPUTS)
+    expected, looks = through(made, rows)
+    with torch.autocast("cpu", torch.bfloat16):
+        projected = made.cell.project[0](rows)
+        assert projected.dtype == torch.bfloat16
+        found, seen = through(made, rows)
+    assert found[-1].hidden.dtype == found[-1].cell.dtype == torch.float32
+    assert torch.allclose(found[-1].hidden, expected[-1].hidden, atol=0.02)
+    assert torch.allclose(seen[-1], looks[-1], atol=0.02)

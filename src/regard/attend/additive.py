@@ -17,16 +17,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from threading import local
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
 from regard.attend.score import Keys, Queries, Score, Scores
 from regard.registry import part
-from regard.types import Whole
+from regard.types import Positive, Whole
 
 # Numbers in a slice: about a megabyte of float32, which a core's cache holds.
 SLICE = 1 << 18
@@ -182,6 +183,15 @@ class _Room(local):
 _room = _Room()
 
 
+class Network(NamedTuple):
+    """W, U and v; what the fall by a place is worked out with, where scores fall."""
+
+    query: nn.Linear
+    key: nn.Linear
+    vector: Tensor
+    fall: nn.Linear | None = None
+
+
 @part("score", "additive")
 class Additive(Score):
     """v . tanh(W q + U k): a small network judges each pair (Bahdanau 2014).
@@ -200,6 +210,11 @@ class Additive(Score):
         if not uniform:
             nn.init.uniform_(self.vector, -(width**-0.5), width**-0.5)
 
+    @property
+    def network(self) -> Network:
+        """What it learns, for who does all steps of a recurrence at once."""
+        return Network(self.of_query, self.of_key, self.vector)
+
     def prepare(self, keys: Float[Tensor, "*B K D"], start: int = 0) -> Keys:
         """e^2 U k, once per sentence."""
         return powers(self.of_key(keys))
@@ -209,3 +224,41 @@ class Additive(Score):
         projected = self.of_query(query)
         asked = powers(projected)
         return of_powers(asked, keys.to(asked.dtype), self.vector.to(asked.dtype)).to(projected.dtype)
+
+
+@part("score", "fading")
+class Fading(Additive):
+    """v . tanh(W q + U k) - softplus(w . q + b) (places back): additive, and each query says how far back it looks.
+
+    The states of a recurrent layer do not say where they stand, so that the additive score alone begins by looking at
+    all of them alike. With a fall it begins by looking at the last ones.
+
+    Settings:
+        hidden: the width of the network; 0 takes the width of the keys.
+        uniform: begin with v zero, so that attention starts out as the fall alone.
+        fall: how much the score begins to fall from one place to the place before it.
+    """
+
+    positional = True
+
+    def __init__(self, query: int, key: int, *, hidden: Whole = 0, uniform: bool = False, fall: Positive = 2.0) -> None:
+        super().__init__(query, key, hidden=hidden, uniform=uniform)
+        self.of_fall = nn.Linear(query, 1)
+        nn.init.zeros_(self.of_fall.weight)
+        nn.init.constant_(self.of_fall.bias, math.log(math.expm1(fall)))
+
+    @property
+    def network(self) -> Network:
+        """What it learns."""
+        return Network(self.of_query, self.of_key, self.vector, self.of_fall)
+
+    def prepare(self, keys: Float[Tensor, "*B K D"], start: int = 0) -> Keys:
+        """e^2 U k and the place of each key. A softmax minds only how far keys stand from one another."""
+        rows = super().prepare(keys, start)
+        places = torch.arange(start, start + keys.shape[-2], dtype=rows.dtype, device=rows.device).unsqueeze(-1)
+        return torch.cat((rows, places.expand(*rows.shape[:-1], 1)), -1)
+
+    def forward(self, query: Queries, keys: Keys) -> Scores:
+        """The additive score, and what it falls by."""
+        fall = F.softplus(self.of_fall(query))
+        return super().forward(query, keys[..., :-1]) + fall * keys[..., -1].unsqueeze(-2).to(fall.dtype)

@@ -212,6 +212,12 @@ class Attention(nn.Module):
         """Can PyTorch's fused kernel do this attention?"""
         return self.score.scale is not None and self.scope.whole and self.choice.soft
 
+    @property
+    def network(self) -> Any:
+        """What the additive score learns, if this is a softmax of it over all keys and nothing else."""
+        plain = self.scope.whole and self.choice.soft and not (self.training and self.dropout)
+        return getattr(self.score, "network", None) if plain else None
+
     def explicit(self, query: Queries, prepared: Prepared, start: int | None = None, real: Real = None) -> Attended:
         """Every step in the open; the weights stay in memory."""
         view = self.scope(query, prepared, start)

@@ -28,14 +28,15 @@ USUAL_ENDS = ("heavy", "strange", "familiar", "lost", "close", "pleasant")
 MOST = 5  # phrases between subject and verb
 
 
-def generate(*, split: str, size: int, seed: int = 0, most: int = MOST) -> Iterator[Pair]:
+def generate(*, split: str, size: int, seed: int = 0, most: int = MOST, another: float | None = None) -> Iterator[Pair]:
     """Draw `size` distinct lines; the split of a line is decided by the line. Nothing is read: the source is empty.
 
-    At most `most` phrases stand between subject and verb.
+    At most `most` phrases stand between subject and verb: any number is as likely, or with `another`, the chance that
+    one more follows, few are likelier than many.
     """
     check_split(split)
     random = Random(f"agreement {split} {seed}")
-    drawn = draw_distinct(partial(_draw, random, split, most), size)
+    drawn = draw_distinct(partial(_draw, random, split, most, another), size)
     return (Pair("", each.source) for each in drawn)
 
 
@@ -48,14 +49,19 @@ def subject_and_verb(line: str) -> tuple[int, int, str]:
     return subject, verb, other[words[verb]]
 
 
-def _draw(random: Random, split: str, most: int) -> Pair | None:
+def _draw(random: Random, split: str, most: int, another: float | None) -> Pair | None:
     number = random.randrange(2)
     words = _noun(random, number)
-    for _ in range(random.randint(0, most)):
+    for _ in range(random.randint(0, most) if another is None else _few(random, most, another)):
         words += [random.choice(PLACES), *_noun(random, random.randrange(2))]
     verb = random.choice(VERBS)[number]
     text = " ".join([*words, verb, random.choice(ENDS.get(verb, USUAL_ENDS)), "."])
     return Pair(text, "") if split_of(text) == split else None
+
+
+def _few(random: Random, most: int, another: float) -> int:
+    """How many times in a row it goes on."""
+    return next((count for count in range(most) if random.random() >= another), most)
 
 
 def _noun(random: Random, number: int) -> list[str]:

@@ -8,7 +8,8 @@
     shapes       small images with a label                      image-label
     scenes       images of several shapes with a caption        image-text
     formulas, formulas-short   images of formulas with LaTeX    image-text
-    agreement, agreement-far, repeats   plain text with something to remember  nothing-text
+    agreement, agreement-far,
+    agreement-mixed, repeats   plain text with something to remember   nothing-text
     stories      a few lines each, words that fit            text-nothing, nothing-text
 
 Every corpus is decided by its name, split, size and seed. A source line never stands in two splits, whatever
@@ -154,6 +155,7 @@ def _shapes(
 
 def _agreement(
     most: int,
+    another: float | None = None,
     *,
     source: str,
     target: str,
@@ -164,7 +166,7 @@ def _agreement(
 ) -> Iterator[Pair]:
     from regard.data import agreement
 
-    return agreement.generate(split=split, size=size, seed=seed, most=most)
+    return agreement.generate(split=split, size=size, seed=seed, most=most, another=another)
 
 
 def _stories(
@@ -232,6 +234,7 @@ _READ = (("text", "nothing"),)  # text of which a model finds what is hidden
 _LABELLED = {"train": 10_000, "val": 1_000, "test": 1_000}
 _FIVE_ASIDES = 5  # sentences about other things around each review of the long version
 _FIVE_PHRASES, _FIFTEEN_PHRASES = 5, 15  # at most between a subject and its verb
+_ANOTHER = 0.6  # the chance that one more phrase follows
 
 BUILTIN: dict[str, Builtin] = {
     corpus.name: corpus
@@ -287,6 +290,13 @@ BUILTIN: dict[str, Builtin] = {
             _PLAIN,
             False,
             partial(_agreement, _FIFTEEN_PHRASES),
+        ),
+        Builtin(
+            "agreement-mixed",
+            "the same, with few nouns between more often than many",
+            _PLAIN,
+            False,
+            partial(_agreement, _FIFTEEN_PHRASES, _ANOTHER),
         ),
         Builtin("stories", "somebody fetches something and uses it", _READ + _PLAIN, False, _stories),
         Builtin("repeats", "twenty words, and the same words again", _PLAIN, False, _repeats),

@@ -61,15 +61,27 @@ def _through(
     """One layer over all positions: its states and cells, zero where there is padding; each row's last real ones."""
     cell = layer.cell
     blank = rows.new_zeros(len(rows), layer.width)
-    tape = Tape.empty(Recurrent(blank, blank if cell.keeps else None))
-    found = list[Recurrent]()
-    each = zip(rows.unbind(1), cell.project[0](rows).unbind(1), mask.unbind(1), strict=True)
-    for step, (word, product, real) in enumerate(each):
+    start, projected = Recurrent(blank, blank if cell.keeps else None), cell.project[0](rows)
+    states, cells = layer.run(rows, projected, start) or _step_by_step(layer, rows, projected, start, mask)
+    states = states * mask.unsqueeze(-1)
+    last = (mask.sum(1).clamp(min=1) - 1).view(-1, 1, 1).expand(-1, 1, layer.width)
+    if cells is None:
+        return states, None, Recurrent(states.gather(1, last).squeeze(1))
+    cells = cells * mask.unsqueeze(-1)
+    return states, cells, Recurrent(*(rows.gather(1, last).squeeze(1) for rows in (states, cells)))
+
+
+def _step_by_step(
+    layer: TapeLayer,
+    rows: Float[Tensor, "B S D"],
+    projected: Float[Tensor, "B S G"],
+    start: Recurrent,
+    mask: Bool[Tensor, "B S"],
+) -> tuple[Float[Tensor, "B S E"], Float[Tensor, "B S E"] | None]:
+    """All states and cells, in the open."""
+    tape, found = Tape.empty(start), list[Recurrent]()
+    for step, (word, product, real) in enumerate(zip(rows.unbind(1), projected.unbind(1), mask.unbind(1), strict=True)):
         after, tape, _ = layer(word, product, tape, step, real)
         found.append(after)
-    states = torch.stack([state.hidden for state in found], 1) * mask.unsqueeze(-1)
-    last = (mask.sum(1).clamp(min=1) - 1).view(-1, 1, 1).expand(-1, 1, layer.width)
-    if not cell.keeps:
-        return states, None, Recurrent(states.gather(1, last).squeeze(1))
-    cells = torch.stack([state.cell for state in found if state.cell is not None], 1) * mask.unsqueeze(-1)
-    return states, cells, Recurrent(*(rows.gather(1, last).squeeze(1) for rows in (states, cells)))
+    cells = [state.cell for state in found if state.cell is not None]
+    return torch.stack([state.hidden for state in found], 1), torch.stack(cells, 1) if cells else None

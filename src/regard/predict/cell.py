@@ -22,6 +22,7 @@ class Cell(nn.Module):
     """What every cell offers: `project`, one matrix an input, and one step from their sum."""
 
     gates = 1
+    is_lstm = False  # whether its step is that of `fast/lstm.py`
     keeps = False  # whether the state has a cell beside what it shows; to that, `added` may add
 
     def __init__(self, inputs: tuple[int, ...], width: int) -> None:
@@ -110,6 +111,7 @@ class Lstm(Cell):
     """c' = f c + i g, h' = o tanh(c'); begins by remembering (forget bias 1)."""
 
     gates = 4
+    is_lstm = True
     keeps = True
 
     def __init__(self, inputs: tuple[int, ...], width: int) -> None:

@@ -10,9 +10,10 @@ from torch import Tensor, nn
 from regard.fast.dropout import drop
 from regard.predict.fusion import Fusion, Gate, both_tapes, look_at_both
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, no_gates, refused
+from regard.predict.words import taught
 from regard.registry import Maker, maker, part
 from regard.tape import Tape, TapeLayer
-from regard.types import Attended, Attends, Count, Memory, Modules, Recurrent, Share, Widths
+from regard.types import Attended, Attends, Count, Memory, Modules, Padded, Recurrent, Share, Taught, Widths
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,19 @@ class Lstmn(RecurrentDecoder):
         tapes = tuple(Tape.empty(start) for start in state.layers)
         read = None if self.gate is None else memory.summary.new_zeros(len(memory.summary), self.gate.states)
         return TapeState(state.step, state.layers, state.memory, read, tapes)
+
+    def teach(self, target: Padded, memory: Memory) -> Taught:
+        """All steps; without a source layer by layer, where each layer has a way to do so."""
+        if self.attend is not None:
+            return super().teach(target, memory)
+        rows = self.embed.vectors(target.data)
+        for number, (layer, start) in enumerate(zip(self.layers, self.bridge(memory), strict=True)):
+            rows = drop(rows, self.dropout, self.training) if number else rows
+            found = layer.run(rows, layer.cell.project[0](rows), start)
+            if found is None:
+                return super().teach(target, memory)
+            rows = found[0]
+        return taught(self.readout, self._dropped(rows), ())
 
     def advance(self, word: Tensor, projected: Tensor, state: RecurrentState, real: Tensor | None) -> Advanced:
         """Read, step, and write down where it stands, layer by layer; then look at the memory."""
