@@ -5,7 +5,10 @@
 lines      WikiText-2 in sentences of 4 to 25 words, a line each: 28,000 to train on
 pretrain   WikiText-2 in lower case, a sentence a line and a paragraph a document, and the training sentences of
            rt-polarity without their labels
-small      the first tenth of WikiText-2 in lower case, to be read often
+captions   the English captions of Multi30k in lower case, signs apart, a line each: 29,000 to train on
+few        the first 4,000 of them, to be read often
+reviews    the English of Tatoeba, twice the sentences of WikiText-2 that tell of films, plays or books, and five times
+           the training sentences of rt-polarity without their labels; holes are asked in those of its other splits
 rt         rt-polarity
 rt-500     rt-polarity with the labels of 500 training sentences, as many of either class
 
@@ -25,7 +28,13 @@ from random import Random
 
 LINES = {"train": 28_000, "valid": 1_000, "test": 2_000}
 SHORTEST, LONGEST = 4, 25
+CAPTIONS = {"train": "train", "valid": "val", "test": "test_2016_flickr"}  # what Multi30k calls its splits
+FEW = 4000  # captions that are read often
 LABELS = 500
+WORD = re.compile(r"\w+(?:['\u2019-]\w+)*|[^\w\s]")  # or a sign
+ARTS = re.compile(
+    r"\b(film|movie|review|critic|prais|acting|actor|plot|stor(y|ies)|comed|drama|character|audience|scene|script)"
+)
 PLAIN = re.compile(r" @([-,.])@ ")  # how WikiText marks what stood without spaces
 
 
@@ -44,10 +53,12 @@ def cut(data: Path, out: Path) -> None:
         paragraphs = list(_paragraphs(data / "lm" / "wikitext2" / f"wiki.{split}.tokens.gz"))
         _write(out / "lines" / f"{split}.txt", "\n".join(_lines(paragraphs, LINES[split])) + "\n")
         documents = ["\n".join(sentences).lower() for sentences in paragraphs]
-        few = documents[: len(documents) // (10 if split == "train" else 1)]
-        _write(out / "small" / f"{split}.txt", "\n\n".join(few) + "\n")
+        captions = list(_plain(data / "multi30k" / f"{CAPTIONS[split]}.en.gz"))
+        _write(out / "captions" / f"{split}.txt", "\n".join(captions) + "\n")
+        _write(out / "few" / f"{split}.txt", "\n".join(captions[:FEW]) + "\n")
         documents += [row["text"] for row in reviews if row["split"] == split == "train"]
         Random(split).shuffle(documents)
+        _write(out / "reviews" / f"{split}.txt", "\n".join(_reviews(data, paragraphs, reviews, split)) + "\n")
         _write(out / "pretrain" / f"{split}.txt", "\n\n".join(documents) + "\n")
     _write(out / "rt" / "rt.csv", _text(data / "rt_polarity" / "rt_polarity.csv.gz"))
     _write(out / "rt-500" / "rt.csv", _few(reviews))
@@ -70,6 +81,29 @@ def _paragraphs(path: Path) -> Iterator[list[str]]:
         words = PLAIN.sub(r"\1", line.strip().replace("<unk>", "unk"))
         if words and not words.startswith("="):
             yield [part.strip() + " ." for part in words.removesuffix(" .").split(" . ") if part.strip()]
+
+
+def _plain(path: Path) -> Iterator[str]:
+    """Lines in lower case, with a space between words and signs."""
+    for line in _text(path).splitlines():
+        yield _spaced(line)
+
+
+def _spaced(line: str) -> str:
+    return " ".join(WORD.findall(line.lower()))
+
+
+def _reviews(data: Path, paragraphs: list[list[str]], reviews: list[dict[str, str]], split: str) -> list[str]:
+    """Reviews, and for training what is said as in them or of what they tell."""
+    own = [row["text"] for row in reviews if row["split"] == {"valid": "dev"}.get(split, split)]
+    if split != "train":
+        return own
+    pairs = (line.split("\t") for line in _text(data / "tatoeba" / "eng-fra.tsv.gz").splitlines())
+    spoken = sorted({_spaced(english) for part, english, _ in pairs if part == "train"})
+    arts = [each.lower() for some in paragraphs for each in some if ARTS.search(each.lower())]
+    found = [*spoken, *[each for each in arts if len(each.split()) <= 40] * 2, *own * 5]
+    Random(split).shuffle(found)
+    return found
 
 
 def _lines(paragraphs: list[list[str]], most: int) -> list[str]:
