@@ -17,15 +17,8 @@ from regard.data.builtin import examples
 from regard.data.corpus import Corpus
 
 Measure = Callable[[Any, str, str], Mapping[str, float]]
-CUT = (
-    "lines",
-    "pretrain",
-    "captions",
-    "few",
-    "reviews",
-    "rt-500",
-    "rt",
-)  # what `language_text.py` makes; others are built in
+# What `language_text.py` makes; others are built in.
+CUT = ("lines", "pretrain", "captions", "few", "sentences", "rt-500", "rt", "trec-500", "trec")
 ASKED = 40  # batches of held-out text in which hidden words are asked for
 ROWS = 2000  # of a split of real text whose perplexity is told
 LINES = 1000  # of built-in text that are scored
@@ -166,9 +159,11 @@ FILL = Proof(
         ),
     ),
 )
-READER = (*ALONE, "task.goal.copies=0", "task.source.vocabulary=6000", "task.source.length=48")
-BOTH = Arm("both ways", "bert", "reviews", 8000, READER, filled)
-BEGUN = Arm("begun", "bert", "reviews", 1, READER, filled)  # the tokenizer and the first weights, after one update
+# States are read at pieces that are not hidden, too: some of them must have been asked for.
+SHOWN = ("task.goal.masked=0.8", "task.goal.swapped=0.1")
+READER = (*ALONE, *SHOWN, "task.goal.copies=0", "task.source.vocabulary=6000", "task.source.length=48")
+BOTH = Arm("both ways", "bert", "sentences", 8000, READER, filled)
+BEGUN = Arm("begun", "bert", "sentences", 1, READER, filled)  # the tokenizer and the first weights, after one update
 
 
 def _tuned(label: str, data: str, steps: int, start: Arm) -> Arm:

@@ -7,10 +7,12 @@ pretrain   WikiText-2 in lower case, a sentence a line and a paragraph a documen
            rt-polarity without their labels
 captions   the English captions of Multi30k in lower case, signs apart, a line each: 29,000 to train on
 few        the first 4,000 of them, to be read often
-reviews    the English of Tatoeba, twice the sentences of WikiText-2 that tell of films, plays or books, and five times
-           the training sentences of rt-polarity without their labels; holes are asked in those of its other splits
+sentences  the English of Tatoeba, twice the sentences of WikiText-2 that tell of films, plays or books, and five times
+           the training sentences of rt-polarity and of TREC without their labels; holes are asked in those held out
 rt         rt-polarity
 rt-500     rt-polarity with the labels of 500 training sentences, as many of either class
+trec       TREC's questions in lower case, of which 500 that are for training are held out
+trec-500   the same with the labels of 500 training questions
 
 Words that WikiText-2 leaves out are written `unk` in it, and `@-@` is a hyphen.
 """
@@ -48,7 +50,7 @@ def main() -> None:
 
 def cut(data: Path, out: Path) -> None:
     """Write all texts."""
-    reviews = list(csv.DictReader(io.StringIO(_text(data / "rt_polarity" / "rt_polarity.csv.gz"))))
+    reviews, questions = _rows(data / "rt_polarity" / "rt_polarity.csv.gz"), _questions(data / "trec" / "trec.csv.gz")
     for split in LINES:
         paragraphs = list(_paragraphs(data / "lm" / "wikitext2" / f"wiki.{split}.tokens.gz"))
         _write(out / "lines" / f"{split}.txt", "\n".join(_lines(paragraphs, LINES[split])) + "\n")
@@ -58,10 +60,28 @@ def cut(data: Path, out: Path) -> None:
         _write(out / "few" / f"{split}.txt", "\n".join(captions[:FEW]) + "\n")
         documents += [row["text"] for row in reviews if row["split"] == split == "train"]
         Random(split).shuffle(documents)
-        _write(out / "reviews" / f"{split}.txt", "\n".join(_reviews(data, paragraphs, reviews, split)) + "\n")
         _write(out / "pretrain" / f"{split}.txt", "\n\n".join(documents) + "\n")
-    _write(out / "rt" / "rt.csv", _text(data / "rt_polarity" / "rt_polarity.csv.gz"))
+        sentences = _sentences(data, paragraphs, [*reviews, *questions], split)
+        _write(out / "sentences" / f"{split}.txt", "\n".join(sentences) + "\n")
+    _write(out / "rt" / "rt.csv", _table(reviews))
     _write(out / "rt-500" / "rt.csv", _few(reviews))
+    _write(out / "trec" / "trec.csv", _table(questions))
+    _write(
+        out / "trec-500" / "trec.csv",
+        _table([*questions[: 2 * LABELS], *(row for row in questions[2 * LABELS :] if row["split"] == "test")]),
+    )
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(_text(path))))
+
+
+def _questions(path: Path) -> list[dict[str, str]]:
+    """TREC in an order drawn once: the first 500 that are for training are held out to choose settings on."""
+    rows = [{**row, "text": row["text"].lower()} for row in _rows(path)]
+    asked, test = ([row for row in rows if row["split"] == split] for split in ("train", "test"))
+    Random(LABELS).shuffle(asked)
+    return [*({**row, "split": "dev"} for row in asked[:LABELS]), *asked[LABELS:], *test]
 
 
 def _text(path: Path) -> str:
@@ -93,9 +113,9 @@ def _spaced(line: str) -> str:
     return " ".join(WORD.findall(line.lower()))
 
 
-def _reviews(data: Path, paragraphs: list[list[str]], reviews: list[dict[str, str]], split: str) -> list[str]:
-    """Reviews, and for training what is said as in them or of what they tell."""
-    own = [row["text"] for row in reviews if row["split"] == {"valid": "dev"}.get(split, split)]
+def _sentences(data: Path, paragraphs: list[list[str]], rows: list[dict[str, str]], split: str) -> list[str]:
+    """What is classified, and for training what is said as in it or of what it tells."""
+    own = [row["text"] for row in rows if row["split"] == {"valid": "dev"}.get(split, split)]
     if split != "train":
         return own
     pairs = (line.split("\t") for line in _text(data / "tatoeba" / "eng-fra.tsv.gz").splitlines())
@@ -115,14 +135,20 @@ def _lines(paragraphs: list[list[str]], most: int) -> list[str]:
 def _few(reviews: list[dict[str, str]]) -> str:
     """All but the training sentences beyond the first of either class."""
     left = dict.fromkeys(("0", "1"), LABELS // 2)
-    out = io.StringIO()
-    writer = csv.DictWriter(out, ["split", "label", "text"], extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
+    kept = []
     for row in Random(LABELS).sample(reviews, len(reviews)):
         if row["split"] == "train":
             left[row["label"]] -= 1
         if row["split"] != "train" or left[row["label"]] >= 0:
-            writer.writerow(row)
+            kept.append(row)
+    return _table(kept)
+
+
+def _table(rows: list[dict[str, str]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["split", "label", "text"], extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
     return out.getvalue()
 
 
