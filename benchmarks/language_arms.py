@@ -166,25 +166,29 @@ BOTH = Arm("both ways", "bert", "sentences", 8000, READER, filled)
 BEGUN = Arm("begun", "bert", "sentences", 1, READER, filled)  # the tokenizer and the first weights, after one update
 
 
-def _tuned(label: str, data: str, steps: int, start: Arm) -> Arm:
-    return Arm(
-        label,
-        "bert-classify",
-        data,
-        steps,
-        (*NET, "train.tokens=1024", "train.rate=0.0005"),
-        classified,
-        start,
-    )
+def _tuned(start: Arm, data: str, steps: int, rate: float, dropout: float) -> Arm:
+    """A classifier that starts from an arm, with settings that were chosen for either start on validation data."""
+    label = "pretrained" if start is BOTH else "from scratch"
+    dropped = (f"{each}={dropout}" for each in ("embed.dropout", "encode.dropout", "predict.dropout"))
+    settings = (*NET, "predict.pool=mean", "train.tokens=1024", f"train.rate={rate}", *dropped)
+    return Arm(label, "bert-classify", data, steps, settings, classified, start)
 
 
 BERT = Proof(
-    "hidden words teach an encoder what helps to tell classes apart",
-    (_tuned("pretrained", "rt", 300, BOTH), _tuned("from scratch", "rt", 300, BEGUN)),
+    "hidden words teach an encoder what helps to tell reviews apart",
+    (_tuned(BOTH, "rt", 700, 0.003, 0.3), _tuned(BEGUN, "rt", 700, 0.001, 0.3)),
 )
 BERT_FEW = Proof(
     "the more, the fewer labels there are",
-    (_tuned("pretrained", "rt-500", 60, BOTH), _tuned("from scratch", "rt-500", 60, BEGUN)),
+    (_tuned(BOTH, "rt-500", 200, 0.003, 0.2), _tuned(BEGUN, "rt-500", 250, 0.001, 0.2)),
+)
+TREC = Proof(
+    "hidden words teach an encoder what helps to tell questions apart",
+    (_tuned(BOTH, "trec", 500, 0.002, 0.2), _tuned(BEGUN, "trec", 500, 0.001, 0.2)),
+)
+TREC_FEW = Proof(
+    "the more, the fewer labels there are",
+    (_tuned(BOTH, "trec-500", 200, 0.003, 0.2), _tuned(BEGUN, "trec-500", 200, 0.001, 0.2)),
 )
 MASKS = Proof(
     "masks drawn anew are not worse than masks drawn once",
@@ -269,6 +273,7 @@ COPY = Proof(
     ),
 )
 PROOFS: Mapping[str, Proof] = {
-    "lstmn": LSTMN, "agreement": AGREEMENT, "bert": BERT, "bert-500": BERT_FEW, "fill": FILL, "masks": MASKS,
+    "lstmn": LSTMN, "agreement": AGREEMENT, "bert": BERT, "bert-500": BERT_FEW, "trec": TREC, "trec-500": TREC_FEW,
+    "fill": FILL, "masks": MASKS,
     "albert": ALBERT, "order": ORDER, "sizes": SIZES, "time": TIME, "copy": COPY,
 }  # fmt: skip
