@@ -184,7 +184,7 @@ BERT_FEW = Proof(
 )
 TREC = Proof(
     "hidden words teach an encoder what helps to tell questions apart",
-    (_tuned(BOTH, "trec", 500, 0.002, 0.2), _tuned(BEGUN, "trec", 500, 0.001, 0.2)),
+    (_tuned(BOTH, "trec", 500, 0.002, 0.2), _tuned(BEGUN, "trec", 500, 0.002, 0.2)),
 )
 TREC_FEW = Proof(
     "the more, the fewer labels there are",
