@@ -201,8 +201,11 @@ MASKS = Proof(
 
 
 def _albert(label: str, layers: int, *settings: str) -> Arm:
-    shape = (*WORDS, "task.goal.whole_words=false", "task.goal.longest_run=1", f"encode.layers={layers}", *settings)
-    return Arm(label, "albert", "captions", 1200, shape, filled)
+    narrow = ("embed.inner=64", "predict.inner=64", "initialise.deviation=0.1")
+    single = ("task.goal.whole_words=false", "task.goal.longest_run=1", "task.goal.copies=0")
+    return Arm(
+        label, "albert", "captions", 1500, (*WORDS, *narrow, *single, f"encode.layers={layers}", *settings), filled
+    )
 
 
 ALBERT = Proof(
