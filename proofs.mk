@@ -214,9 +214,10 @@ LANGUAGE = OMP_NUM_THREADS=1 $(BIN)/python benchmarks/language_models.py $(1) --
 proof-lstmn: $(VENV)/installed
 	$(call LANGUAGE,lstmn agreement)
 
-# Pretrained beside the same net from scratch, with all labels and with 500; both ways beside left to right.
+# Both ways beside left to right; pretrained beside the same net from scratch, of questions and of reviews, with all
+# labels and with 500.
 proof-bert: $(VENV)/installed
-	$(call LANGUAGE,bert bert-500 fill)
+	$(call LANGUAGE,fill trec trec-500 bert bert-500)
 
 # Masks drawn anew beside masks drawn once, over a small text that is read often.
 proof-masks: $(VENV)/installed

@@ -17,7 +17,8 @@ from regard.data.builtin import examples
 from regard.data.corpus import Corpus
 
 Measure = Callable[[Any, str, str], Mapping[str, float]]
-CUT = ("lines", "pretrain", "small", "rt-500", "rt")  # what `language_text.py` makes; others are built in
+# What `language_text.py` makes; others are built in.
+CUT = ("lines", "pretrain", "captions", "few", "sentences", "rt-500", "rt", "trec-500", "trec")
 ASKED = 40  # batches of held-out text in which hidden words are asked for
 ROWS = 2000  # of a split of real text whose perplexity is told
 LINES = 1000  # of built-in text that are scored
@@ -141,54 +142,75 @@ AGREEMENT = Proof(
         Arm("state", "lstm-lm", "agreement-mixed", 2000, (*MIXED, *_width(38), "predict.layers=1"), agreement_told),
     ),
 )
-ENCODER = (
-    "encode.layers=2",
-    "encode.feed=256",
-    "embed.dropout=0",
-    "encode.dropout=0",
-    "encode.attend.attend.dropout=0",
+NET = (
+    *("encode.layers=2", "encode.feed=256", "encode.norm=before", "initialise.deviation=0.06", "train.precision=bf16"),
+    *("embed.dropout=0", "encode.dropout=0", "encode.attend.attend.dropout=0"),
 )
-READER = ("task.source.vocabulary=4000", "train.precision=bf16", "train.rate=0.002", "task.goal.hide=0.3")
-ALONE = ("task.examples.pairs=none", "predict.pair=false", *ENCODER, *READER)
-BOTH = Arm("both ways", "bert", "pretrain", 1200, ALONE, filled)
-CAUSAL = Arm("left to right", "bert", "pretrain", 1200, (*ALONE, "encode.attend.attend.scope=causal"), filled)
-BEGUN = Arm("begun", "bert", "pretrain", 1, ALONE, filled)  # the tokenizer and the first weights, after one update
-FILL = Proof("holes are filled better by who reads both ways", (BOTH, CAUSAL))
+# Batches of 2048 positions hold 1024 of the source and as many that say what is asked for.
+HOLES = ("task.goal.hide=0.3", "task.goal.masked=1.0", "task.goal.swapped=0.0", "train.tokens=2048", "train.rate=0.002")
+ALONE = (*NET, *HOLES, "task.examples=rows", "predict.pair=false")
+WORDS = (*ALONE, "task.source.pieces=words", "task.source.vocabulary=4000", "task.source.length=64")
+FILL = Proof(
+    "holes are filled better by who reads both ways",
+    (
+        Arm("both ways", "bert", "captions", 2400, (*WORDS, "task.goal.copies=0"), filled),
+        Arm(
+            "left to right",
+            "bert",
+            "captions",
+            2400,
+            (*WORDS, "task.goal.copies=0", "encode.attend.attend.scope=causal"),
+            filled,
+        ),
+    ),
+)
+# States are read at pieces that are not hidden, too: some of them must have been asked for.
+SHOWN = ("task.goal.masked=0.8", "task.goal.swapped=0.1")
+READER = (*ALONE, *SHOWN, "task.goal.copies=0", "task.source.vocabulary=6000", "task.source.length=48")
+BOTH = Arm("both ways", "bert", "sentences", 8000, READER, filled)
+BEGUN = Arm("begun", "bert", "sentences", 1, READER, filled)  # the tokenizer and the first weights, after one update
 
 
-def _tuned(label: str, data: str, steps: int, start: Arm) -> Arm:
-    return Arm(
-        label,
-        "bert-classify",
-        data,
-        steps,
-        (*ENCODER, "train.precision=bf16", "train.tokens=2048", "train.rate=0.0005"),
-        classified,
-        start,
-    )
+def _tuned(start: Arm, data: str, steps: int, rate: float, dropout: float) -> Arm:
+    """A classifier that starts from an arm, with settings that were chosen for either start on validation data."""
+    label = "pretrained" if start is BOTH else "from scratch"
+    dropped = (f"{each}={dropout}" for each in ("embed.dropout", "encode.dropout", "predict.dropout"))
+    settings = (*NET, "predict.pool=mean", "train.tokens=1024", f"train.rate={rate}", *dropped)
+    return Arm(label, "bert-classify", data, steps, settings, classified, start)
 
 
 BERT = Proof(
-    "hidden words teach an encoder what helps to tell classes apart",
-    (_tuned("pretrained", "rt", 300, BOTH), _tuned("from scratch", "rt", 300, BEGUN)),
+    "hidden words teach an encoder what helps to tell reviews apart",
+    (_tuned(BOTH, "rt", 700, 0.003, 0.3), _tuned(BEGUN, "rt", 700, 0.001, 0.3)),
 )
 BERT_FEW = Proof(
     "the more, the fewer labels there are",
-    (_tuned("pretrained", "rt-500", 60, BOTH), _tuned("from scratch", "rt-500", 60, BEGUN)),
+    (_tuned(BOTH, "rt-500", 200, 0.003, 0.2), _tuned(BEGUN, "rt-500", 250, 0.001, 0.2)),
 )
-OFTEN = (*ENCODER, "task.source.vocabulary=2000", "train.precision=bf16", "train.rate=0.002")
+TREC = Proof(
+    "hidden words teach an encoder what helps to tell questions apart",
+    (_tuned(BOTH, "trec", 500, 0.002, 0.2), _tuned(BEGUN, "trec", 500, 0.002, 0.2)),
+)
+TREC_FEW = Proof(
+    "the more, the fewer labels there are",
+    (_tuned(BOTH, "trec-500", 200, 0.003, 0.2), _tuned(BEGUN, "trec-500", 200, 0.001, 0.2)),
+)
 MASKS = Proof(
     "masks drawn anew are not worse than masks drawn once",
     (
-        Arm("dynamic", "roberta", "small", 600, OFTEN, filled),
-        Arm("static", "roberta", "small", 600, (*OFTEN, "task.goal.copies=1"), filled),
+        Arm("dynamic", "roberta", "few", 1200, WORDS, filled),
+        Arm("static", "roberta", "few", 1200, (*WORDS, "task.goal.copies=1"), filled),
+        Arm("static, ten copies", "roberta", "few", 1200, (*WORDS, "task.goal.copies=10"), filled),
     ),
 )
 
 
 def _albert(label: str, layers: int, *settings: str) -> Arm:
-    shape = (f"encode.layers={layers}", *ENCODER[1:], *READER, "task.source.vocabulary=2000", *settings)
-    return Arm(label, "albert", "pretrain", 250, shape, filled)
+    narrow = ("embed.inner=64", "predict.inner=64", "initialise.deviation=0.1")
+    single = ("task.goal.whole_words=false", "task.goal.longest_run=1", "task.goal.copies=0")
+    return Arm(
+        label, "albert", "captions", 1500, (*WORDS, *narrow, *single, f"encode.layers={layers}", *settings), filled
+    )
 
 
 ALBERT = Proof(
@@ -203,7 +225,7 @@ ALBERT = Proof(
 STORIES = (
     "task.examples.length=32",
     "task.goal.pair_weight=10.0",
-    *ENCODER,
+    *("encode.layers=2", "encode.feed=256", "embed.dropout=0", "encode.dropout=0", "encode.attend.attend.dropout=0"),
     "embed.width=64",
     "train.rate=0.004",
     FP32,
@@ -259,6 +281,7 @@ COPY = Proof(
     ),
 )
 PROOFS: Mapping[str, Proof] = {
-    "lstmn": LSTMN, "agreement": AGREEMENT, "bert": BERT, "bert-500": BERT_FEW, "fill": FILL, "masks": MASKS,
+    "lstmn": LSTMN, "agreement": AGREEMENT, "bert": BERT, "bert-500": BERT_FEW, "trec": TREC, "trec-500": TREC_FEW,
+    "fill": FILL, "masks": MASKS,
     "albert": ALBERT, "order": ORDER, "sizes": SIZES, "time": TIME, "copy": COPY,
 }  # fmt: skip

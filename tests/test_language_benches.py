@@ -198,3 +198,20 @@ def test_few_labels_are_as_many_of_either_class():
     assert sum(row["split"] == "test" for row in kept) == 1201
     train = [row["label"] for row in kept if row["split"] == "train"]
     assert (train.count("0"), train.count("1")) == (250, 250)
+
+
+def test_captions_have_a_space_between_words_and_signs(tmp_path):
+    path = tmp_path / "train.en.gz"
+    path.write_bytes(gzip.compress(b"Two men, a well-known dog's owner.\n"))
+    assert list(language_text._plain(path)) == ["two men , a well-known dog's owner ."]
+
+
+def test_no_held_out_sentence_is_read_before_it_is_asked(tmp_path):
+    (tmp_path / "tatoeba").mkdir()
+    lines = b"train\tGo on!\tVa !\ntest\tStop.\tHalte.\n"
+    (tmp_path / "tatoeba" / "eng-fra.tsv.gz").write_bytes(gzip.compress(lines))
+    rows = [{"split": split, "label": "1", "text": f"{split} text"} for split in ("train", "dev", "test")]
+    told = [["A film of war .", "A war ."]]
+    found = {split: language_text._sentences(tmp_path, told, rows, split) for split in language_text.LINES}
+    assert sorted(found["train"]) == [*["a film of war ."] * 2, "go on !", *["train text"] * 5]
+    assert (found["valid"], found["test"]) == (["dev text"], ["test text"])
