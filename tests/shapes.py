@@ -7,8 +7,10 @@ run a small part of all functions, and every process of the test run imports the
 import inspect
 from collections import Counter
 from functools import wraps
+from random import Random
 
 import jaxtyping
+from beartype._check.code import codemain
 from jaxtyping import _decorator
 
 CALLS = 8  # of each function that are checked in a test
@@ -40,5 +42,7 @@ def jaxtyped(function=None, *, typechecker):
 
 def install(modules):
     """Check these modules, which have not been imported yet."""
+    # Which item of a list is looked at is drawn: not from the numbers that a training keeps and goes on with.
+    codemain.getrandbits = Random(0).getrandbits
     jaxtyping.jaxtyped = _decorator.jaxtyped = jaxtyped  # the second for methods of classes
     jaxtyping.install_import_hook(modules, "beartype.beartype")
