@@ -28,8 +28,7 @@ from regard.predict.words import Product, Readout
 from regard.registry import Maker, maker, part
 from regard.types import AtLeastZero, Attended, Attends, Count, Memory, Padded, Share, Taught, Widths
 
-# What the gate's bias begins with: it lets 0.88 of the context through. A gate that begins half shut is soon shut, since
-# what is seen tells nothing at first.
+# What the gate's bias begins with: it lets 0.88 of the context through. Half shut, what is seen is learnt more slowly.
 OPEN = 2.0
 
 
