@@ -9,8 +9,8 @@ goes to the loss through `hooks.LossTerm`, where log p(y) is the item's log-like
 the moving average of it. Without b the estimate is right on average and far too noisy to learn from. In use
 the best key is taken.
 
-A long output is less likely than a short one wherever was looked. So of a batch whose items look differently often, b is
-shared out by that: an item that looks twice as often as the mean has twice the b.
+A long output is less likely than a short one, wherever was looked. So where the items of a batch look differently often
+b is shared out by that: an item that looks twice as often as the mean has twice the b.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Hard(Choice):
     Settings:
         baseline: how much of the moving average of the reward is kept at each step; 0 uses no baseline.
         entropy: weight of the entropy term, which keeps the model looking around.
-        expected: share of training steps that take the soft weights instead of draws (Xu et al. use 0.5); all looks of a
-            step do, or none.
+        expected: share of training steps that take the soft weights instead of draws (Xu et al. use 0.5); all looks
+            of a step do, or none.
         reward: weight of the score-function term against the likelihood (the paper's lambda_r).
     """
 
