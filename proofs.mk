@@ -238,5 +238,5 @@ proof-scenes: $(VENV)/installed
 		--data scenes --steps 1500 --seeds 3 --beam 1 --out $(SCENES)
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/scenes.py $(SCENES)
 	$(REGARD) compare "soft: caption" "hard: caption-hard" "no baseline: caption-hard attend.choice.baseline=0" \
-		--data scenes --steps @@ --seeds 3 --beam 1 --out $(SCENES)-hard
+		--data scenes --steps 6000 --seeds 3 --beam 1 --out $(SCENES)-hard
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/scenes.py $(SCENES)-hard
