@@ -34,6 +34,8 @@ def test_axe_finds_nothing_and_words_stay_words(browser, page, scheme):
         assert problems(tab) == []
         assert tab.locator(".frame bdi").all_text_contents() == list(WORDS)
         assert tab.locator("img").count() == 0, "the still picture gives way"
+        boxes = [frame.bounding_box() for frame in tab.locator(".frame").all()]
+        assert len({box["y"] for box in boxes}) == 1 and boxes[0]["x"] < boxes[1]["x"] < boxes[2]["x"], "in a strip"
 
 
 def test_words_cells_and_switches(browser, page):

@@ -42,6 +42,7 @@ sizes = st.fixed_dictionaries(
         "pool": st.integers(1, 70),
         "seed": st.integers(),
         "shuffle": st.booleans(),
+        "mixed": st.booleans(),
     }
 )
 
@@ -131,6 +132,18 @@ def test_lengths_are_mixed_over_an_epoch_but_not_within_a_batch():
     stream = batches(pairs, tokens=400)
     content(stream)
     assert stream.tally.padding < 0.05
+
+
+def test_mixed_batches_are_drawn_from_all_lengths():
+    pairs = [(number % 40, number % 40) for number in range(2_000)]
+    stream = batches(pairs, tokens=800, mixed=True)
+    spreads = sorted(int(lengths.max() - lengths.min()) for lengths in (batch.target.mask.sum(1) for batch in stream))
+    assert spreads[len(spreads) // 2] > 25  # of 39
+    assert stream.tally.padding > 0.3
+    rows = [row for batch in batches(pairs, tokens=800, mixed=True, shuffle=False) for row in batch.rows]
+    assert rows == list(range(2_000))
+    with pytest.raises(UsageError, match="mixed is True, was None"):
+        stream.restore(batches(pairs, tokens=800).state())
 
 
 def test_sampling_differs_from_epoch_to_epoch():

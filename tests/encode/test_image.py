@@ -64,3 +64,38 @@ def test_further_layers_keep_the_grid():
         mask = mask[:, :: layer.stride, :: layer.stride]
         cells = layer(cells, mask)
     assert torch.equal(memory.keys.view(2, 4, 5, 5), cells.movedim(1, -1))
+
+
+def test_a_layer_normed_over_the_batch_by_hand():
+    """Each number over the real cells of all images; the convolution needs no bias."""
+    layer, data = Shrink(3, 5, norm="batch"), torch.randn(2, 3, 7, 9)
+    mask = torch.rand(2, 4, 5) < 0.7
+    convolved = F.conv2d(data, layer.convolve.weight, stride=2, padding=1).movedim(1, -1)
+    assert layer.convolve.bias is None
+    real = convolved[mask]
+    expected = F.relu((real - real.mean(0)) / (real.var(0, unbiased=False) + 1e-5).sqrt())
+    found = layer(data, mask).movedim(1, -1)
+    assert torch.allclose(found[mask], expected, atol=1e-5)
+    assert not found[~mask].any()
+
+
+def test_padding_changes_nothing_whatever_the_norm():
+    for norm in ("cell", "batch"):
+        encoder = GridEncoder(3, hidden=5, layers=2, norm=norm, places=4).eval()
+        source = pictures([(13, 17), (11, 7)])
+        together = encoder(source)
+        alone = encoder(Grid(source.data[1:, :, :11, :7], source.mask[1:, :11, :7]))
+        assert torch.allclose(alone.keys[0], together.keys[1][together.mask[1]], atol=1e-5)
+        assert torch.allclose(alone.summary[0], together.summary[1], atol=1e-5)
+
+
+def test_places_say_where_a_cell_is():
+    """Two numbers more of each real cell, whose middle is half a cell from its edge."""
+    encoder = GridEncoder(3, hidden=5, layers=2, places=4).eval()
+    memory = encoder(pictures([(13, 17), (11, 7)]))
+    assert (encoder.widths.keys, encoder.widths.values, encoder.widths.summary) == (7, 7, 7)
+    down, right = memory.keys.view(2, 4, 5, 7)[..., 5:].unbind(-1)
+    assert down[0].tolist() == [[row / 4 - 0.875] * 5 for row in range(4)]
+    assert right[0].tolist() == [[-0.875, -0.625, -0.375, -0.125, 0.125]] * 4
+    assert right[1].tolist() == [[-0.875, -0.625, 0, 0, 0]] * 3 + [[0] * 5]
+    assert memory.summary[1, 5].item() == pytest.approx(-0.625)

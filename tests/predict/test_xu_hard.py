@@ -13,7 +13,7 @@ from small import model, pictures
 HARD = [
     *("predict.part=xu", "predict.hidden=5", "predict.embed.width=3", "predict.coverage=0.0"),
     *("attend.score.part=additive", "attend.choice.part=hard", "attend.choice.entropy=0.0"),
-    *("embed.part=pixels", "encode.part=grid", "encode.hidden=3", "encode.layers=2"),
+    *("embed.part=pixels", "encode.part=grid", "encode.hidden=6", "encode.layers=2"),
 ]
 CELLS, STEPS = 4, 2
 TARGET = [[2, 7, 11]]  # two words to predict
@@ -57,6 +57,7 @@ def truth(toy):
         patch.setattr(torch, "multinomial", lambda *_: paths[:, [next(step)]])
         patch.setattr(Hard, "_tell", lambda self, shares, chosen, counts: chances.append((shares * chosen).sum((1, 2))))
         rewards = likelihoods(toy, repeated(len(paths)))
+    assert rewards.std() > 0.05, "where it looks matters"
     weights = chances[0] * chances[1]
     assert weights.sum().item() == pytest.approx(1, abs=1e-12) and len(chances) == STEPS
     wanted = flat(torch.autograd.grad((weights * rewards).sum(), list(toy.parameters())))

@@ -8,6 +8,9 @@ from the score-function estimator (REINFORCE): the term
 goes to the loss through `hooks.LossTerm`, where log p(y) is the item's log-likelihood under the whole model and b
 the moving average of it. Without b the estimate is right on average and far too noisy to learn from. In use
 the best key is taken.
+
+A long output is less likely than a short one, wherever was looked. So where the items of a batch look differently often
+b is shared out by that: an item that looks twice as often as the mean has twice the b.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ class Hard(Choice):
     Settings:
         baseline: how much of the moving average of the reward is kept at each step; 0 uses no baseline.
         entropy: weight of the entropy term, which keeps the model looking around.
-        expected: share of training steps that take the soft weights instead of a draw (Xu et al. use 0.5).
+        expected: share of training steps that take the soft weights instead of draws (Xu et al. use 0.5); all looks
+            of a step do, or none.
         reward: weight of the score-function term against the likelihood (the paper's lambda_r).
     """
 
@@ -51,6 +55,15 @@ class Hard(Choice):
         self.keep, self.entropy, self.expected, self.reward = baseline, entropy, expected, reward
         self.register_buffer("average", torch.zeros(()))
         self.register_buffer("seen", torch.zeros(()))
+        self._soft: bool | None = None  # what was drawn for the looks at a memory; None before there was one
+        self._looks: list[Float[Tensor, " B"]] | None = None  # how often each item looked at it, look by look
+
+    def prepare(self, keys: Float[Tensor, "*B K D"], mask: Bool[Tensor, "*#B K"]) -> None:
+        """A memory to look at: draw whether all of that shall be soft."""
+        self._soft, self._looks = self.training and self._draws_soft(), []
+
+    def _draws_soft(self) -> bool:
+        return bool(self.expected and torch.rand(()) < self.expected)
 
     def forward(
         self, scores: Scores, allowed: Allowed, gates: Gates = None, real: Bool[Tensor, "*#B Q"] | None = None
@@ -60,7 +73,7 @@ class Hard(Choice):
         if not self.training:
             best = F.one_hot(shares.argmax(-1), shares.shape[-1])
             return best.to(scores.dtype) * allowed
-        if self.expected and torch.rand(()) < self.expected:
+        if self._draws_soft() if self._soft is None else self._soft:
             return shares
         some = allowed.any(-1, keepdim=True)
         drawn = torch.multinomial((shares + ~some).flatten(0, -2).float(), 1)
@@ -73,8 +86,13 @@ class Hard(Choice):
         picked = ((chosen * logs).sum(-1) * counts).flatten(1).sum(1)
         spread = (-(shares * logs).sum(-1) * counts).flatten(1).sum(1)
 
+        looks = [] if self._looks is None else self._looks
+        looks.append(counts.expand(chosen.shape[:-1]).flatten(1).sum(1).to(shares.dtype))
+
         def term(likelihood: Float[Tensor, " B"]) -> Float[Tensor, ""]:
-            return -(self.reward * (likelihood - self._baseline(likelihood)) * picked + self.entropy * spread).mean()
+            often = torch.stack(looks).sum(0)
+            expected = self._baseline(likelihood) * often / often.mean().clamp(min=1)
+            return -(self.reward * (likelihood - expected) * picked + self.entropy * spread).mean()
 
         tell(LossTerm(self, term, self._settle))
 

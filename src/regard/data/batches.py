@@ -85,8 +85,9 @@ class Batches:
     The sides of the goal encode the columns `source` and `target`; those that do not fit are left out, and `tally`
     counts them. What sides and goal draw at random is drawn anew in every epoch. Without `shuffle` the pools follow the
     rows, shorter examples come first in each, nothing is drawn but by row, and every epoch is the same. `tally` counts
-    what this epoch has handed out, `total` what all have. `examples` that are `ordered` are made of rows as the corpus
-    has them, and only the batches of a pool are shuffled.
+    what this epoch has handed out, `total` what all have. `mixed` batches are not of like length: each is a draw from
+    its pool. `examples` that are `ordered` are made of rows as the corpus has them, and only the batches of a pool are
+    shuffled.
     """
 
     split: Split
@@ -96,6 +97,7 @@ class Batches:
     pool: int = POOL
     seed: int = 0
     shuffle: bool = True
+    mixed: bool = False
     examples: Examples = field(default_factory=Rows)
     tally: Tally = field(init=False, default_factory=Tally)
     epoch: int = field(init=False, default=0)
@@ -180,7 +182,8 @@ class Batches:
             "target": self.target.spec().to_json(),
         }
         blocks = {"blocks": getattr(self.examples, "length", 0)} if self._is_ordered else {}
-        return {**named, **drawn, **sizes, **blocks}
+        mixed = {"mixed": True} if self.mixed else {}
+        return {**named, **drawn, **sizes, **blocks, **mixed}
 
     @property
     def _is_ordered(self) -> bool:
@@ -199,7 +202,7 @@ class Batches:
             examples, left_out = self._encoded(random)
             if self._place == 0:  # else the state that was restored has counted them
                 self.tally.left_out += left_out
-            batches = list(_cut(self._by_length(examples), self.tokens))
+            batches = list(_cut(self._as_drawn(examples) if self.mixed else self._by_length(examples), self.tokens))
             if self.shuffle:
                 random.shuffle(batches)
             self._opened = ((self.epoch, self._pool), [[each for each, _ in batch] for batch in batches])
@@ -240,21 +243,32 @@ class Batches:
             self._order = (self.epoch, dice.permutation(np.arange(count, dtype=np.int32)))
         return self._order[1]
 
+    def _as_drawn(self, examples: list[Example]) -> list[tuple[Example, tuple[int, int]]]:
+        """In the order of the epoch; of images that differ in height and width, those of one frame side by side."""
+        frame = self._frame
+        return sorted(self._measured(examples), key=lambda pair: frame(pair[0].source))
+
     def _by_length(self, examples: list[Example]) -> list[tuple[Example, tuple[int, int]]]:
         """Shorter targets first; among equal ones sources rise and fall in turns: neighbours are alike.
 
         Of images that differ in height and width the smaller frames come first: they are most of a batch.
         """
-        frame: Callable[[Any], tuple[int, ...]] = getattr(self.source, "frame", lambda item: ())
-        measured = [
-            (each, (self.source.positions(each.source), self.target.positions(each.target))) for each in examples
-        ]
+        frame = self._frame
 
         def key(pair: tuple[Example, tuple[int, int]]) -> tuple[tuple[int, ...], int, int]:
             source, target = pair[1]
             return frame(pair[0].source), target, source if target % 2 else -source
 
-        return sorted(measured, key=key)
+        return sorted(self._measured(examples), key=key)
+
+    @property
+    def _frame(self) -> Callable[[Any], tuple[int, ...]]:
+        """The height and width of an image, where they differ."""
+        return getattr(self.source, "frame", lambda item: ())
+
+    def _measured(self, examples: list[Example]) -> list[tuple[Example, tuple[int, int]]]:
+        """Each with its positions, of source and target."""
+        return [(each, (self.source.positions(each.source), self.target.positions(each.target))) for each in examples]
 
     def _collated(self, examples: list[Example]) -> Batch:
         batch = self.goal.collate(examples)

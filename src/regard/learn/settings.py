@@ -24,7 +24,7 @@ FREE = (
 @part("train", "standard")
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings:
-    """Minimise what the goal says, in batches of like length.
+    """Minimise what the goal says, in batches of like length unless they are `mixed`.
 
     Settings:
         rate: the learning rate, as the schedule understands it.
@@ -32,6 +32,8 @@ class TrainSettings:
         optimiser: how gradients move the weights.
         clip: gradients longer than this are cut to it; 0 for never.
         tokens: positions in a batch, padding included.
+        mixed: batches are drawn from all examples, not made of those of like length. There is more padding, but no
+            batch in which all targets end at the same step, which tells nothing of when to end.
         accumulate: batches that make one update together.
         average: the mean of the weights that is validated and kept for use; "none" for the weights as they are.
         precision: "fp32"; "bf16" for half-precision products; "auto" for bf16 where this machine gains by it.
@@ -53,6 +55,7 @@ class TrainSettings:
     optimiser: Maker = maker("optimiser", "adam")
     clip: AtLeastZero = 1.0
     tokens: Count = 4096
+    mixed: bool = False
     accumulate: Count = 1
     average: Maker | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"

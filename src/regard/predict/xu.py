@@ -28,6 +28,9 @@ from regard.predict.words import Product, Readout
 from regard.registry import Maker, maker, part
 from regard.types import AtLeastZero, Attended, Attends, Count, Memory, Padded, Share, Taught, Widths
 
+# What the gate's bias begins with: it lets 0.88 of the context through. Half shut, what is seen is learnt more slowly.
+OPEN = 2.0
+
 
 class DeepOutput(Readout):
     """tanh(word + L [state; context]), as wide as a word, then the readout (Pascanu et al. 2014's deep output)."""
@@ -60,7 +63,8 @@ class Xu(RecurrentDecoder):
         cell: the recurrent cell.
         bridge: how what was read starts the decoder.
         readout: from a vector as wide as a word to the vocabulary.
-        gate: weigh the context by beta, a number that the state before the step decides (the paper's selector).
+        gate: weigh the context by beta, a number that the state before the step decides (the paper's selector); it
+            begins open.
         coverage: weight of the term that has every place looked at about once (the paper's lambda); 0 for none. Of a
             hard choice the weights are draws, which have no gradient: there it changes nothing.
         dropout: share of the features dropped before the deep output in training.
@@ -91,6 +95,8 @@ class Xu(RecurrentDecoder):
         self.cells = nn.ModuleList([cell((self.embed.width, seen), hidden)])
         self.bridge = first_state(bridge, memory, self.cells)
         self.select = nn.Linear(hidden, 1) if gate else None
+        if self.select is not None:
+            nn.init.constant_(self.select.bias, OPEN)
         width = self.embed.width
         self.readout = DeepOutput(width, hidden + seen, readout(width, self.embed))
         self.coverage, self.dropout = coverage, dropout

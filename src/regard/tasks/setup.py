@@ -82,7 +82,8 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     say(f"{parameters(model):,} parameters, {_told(parts)}")
     rows = processes.first(lambda: _training_rows(corpus, parts, say))
     pool = min(POOL, getattr(parts.source, "pool", POOL))
-    batches = Batches(rows, parts.goal, tokens=settings.tokens, pool=pool, seed=seed, examples=parts.examples)
+    cut = {"tokens": settings.tokens, "mixed": settings.mixed, "pool": pool}
+    batches = Batches(rows, parts.goal, **cut, seed=seed, examples=parts.examples)
     validator = Validator(corpus, parts) if "val" in corpus.splits else None
     languages = (corpus.source, corpus.target) if _is_text(parts) else ANONYMOUS
     return Setup(settings, parts, model, batches, validator, languages)

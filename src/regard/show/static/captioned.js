@@ -35,7 +35,7 @@ function figure(document, image) {
   const state = { word: 0, smooth, opacity, cell: null };
   const large = canvas(image, LARGE, { tabindex: 0, role: "img" });
   const said = html("output", { class: "readout", "aria-live": "polite" });
-  const strip = html("div", { class: "strip", role: "group", "aria-label": "The words of the caption" });
+  const strip = html("div", { class: "frames", role: "group", "aria-label": "The words of the caption" });
   const frames = words.map((word, index) => {
     const small = canvas(image, SMALL, { "aria-hidden": "true" });
     const frame = html("button", { type: "button", class: "frame" }, small, html("bdi", {}, word));
