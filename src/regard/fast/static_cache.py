@@ -129,7 +129,10 @@ class StaticCacheState(State):
         """The same with a place to fill, which is nobody else's."""
         past, taken = self.past, self.taken
         if self.room == self.step:
-            past, taken = [(_longer(keys), _longer(values)) for keys, values in past], [self.step]
+            # Layer by layer, for all states that share the tables, so that never do two copies of all stand side by
+            # side. What the states have written stays what it is.
+            for number, (keys, values) in enumerate(past):
+                past[number] = _longer(keys), _longer(values)
         elif taken[0] > self.step:
             past, taken = [(keys.clone(), values.clone()) for keys, values in past], [self.step]
         taken[0] = self.step + 1
