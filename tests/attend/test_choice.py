@@ -96,28 +96,6 @@ def test_the_side_term_of_hard_attention_by_hand(heads):
     assert extra(likelihood).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
-def test_an_item_that_looks_more_often_has_more_of_the_baseline():
-    """Six looks of two items, four and two of them real: of a mean reward of -9 they had -12 and -6."""
-    shares = torch.tensor([0.125, 0.375, 0.5])
-    hard = Hard(1, baseline=0.9, entropy=0.0)
-    hard.average.fill_(-9.0)
-    hard.seen.fill_(1.0)
-    real = torch.tensor([[True, True, True, True], [True, False, True, False]])
-    hard.prepare(torch.zeros(2, 3, 1), ALL[0])
-    with loss_terms() as extra:
-        looks = [hard(shares.log().expand(2, 1, 3), ALL, real=real[:, step : step + 1]) for step in range(4)]
-    logs = ((torch.cat(looks, 1) * shares.log()).sum(-1) * real).sum(1)
-    likelihood = torch.tensor([-10.0, -7.0])
-    expected = -(torch.tensor([2.0, -1.0]) * logs).mean()
-    assert extra(likelihood).item() == pytest.approx(expected.item(), rel=1e-5)
-    hard.prepare(torch.zeros(2, 3, 1), ALL[0])
-    with loss_terms() as extra:
-        drawn = hard(shares.log().expand(2, 1, 3), ALL)
-    expected = -((likelihood + 9.0) * (drawn * shares.log()).sum((1, 2))).mean()
-    hard.average.fill_(-9.0)
-    assert extra(likelihood).item() == pytest.approx(expected.item(), rel=1e-5), "looks of another memory are forgotten"
-
-
 def test_all_looks_at_a_memory_are_soft_or_none():
     hard, scores = Hard(1, expected=0.5), torch.log(torch.tensor([[[1.0, 3.0, 2.0]]]))
     found = []

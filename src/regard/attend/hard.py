@@ -8,9 +8,6 @@ from the score-function estimator (REINFORCE): the term
 goes to the loss through `hooks.LossTerm`, where log p(y) is the item's log-likelihood under the whole model and b
 the moving average of it. Without b the estimate is right on average and far too noisy to learn from. In use
 the best key is taken.
-
-A long output is less likely than a short one, wherever was looked. So where the items of a batch look differently often
-b is shared out by that: an item that looks twice as often as the mean has twice the b.
 """
 
 from __future__ import annotations
@@ -56,11 +53,10 @@ class Hard(Choice):
         self.register_buffer("average", torch.zeros(()))
         self.register_buffer("seen", torch.zeros(()))
         self._soft: bool | None = None  # what was drawn for the looks at a memory; None before there was one
-        self._looks: list[Float[Tensor, " B"]] | None = None  # how often each item looked at it, look by look
 
     def prepare(self, keys: Float[Tensor, "*B K D"], mask: Bool[Tensor, "*#B K"]) -> None:
         """A memory to look at: draw whether all of that shall be soft."""
-        self._soft, self._looks = self.training and self._draws_soft(), []
+        self._soft = self.training and self._draws_soft()
 
     def _draws_soft(self) -> bool:
         return bool(self.expected and torch.rand(()) < self.expected)
@@ -86,13 +82,8 @@ class Hard(Choice):
         picked = ((chosen * logs).sum(-1) * counts).flatten(1).sum(1)
         spread = (-(shares * logs).sum(-1) * counts).flatten(1).sum(1)
 
-        looks = [] if self._looks is None else self._looks
-        looks.append(counts.expand(chosen.shape[:-1]).flatten(1).sum(1).to(shares.dtype))
-
         def term(likelihood: Float[Tensor, " B"]) -> Float[Tensor, ""]:
-            often = torch.stack(looks).sum(0)
-            expected = self._baseline(likelihood) * often / often.mean().clamp(min=1)
-            return -(self.reward * (likelihood - expected) * picked + self.entropy * spread).mean()
+            return -(self.reward * (likelihood - self._baseline(likelihood)) * picked + self.entropy * spread).mean()
 
         tell(LossTerm(self, term, self._settle))
 
