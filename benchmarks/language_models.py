@@ -34,7 +34,8 @@ def main() -> None:
     parser.add_argument("proofs", nargs="*", choices=(*PROOFS, []), metavar="PROOF")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, default=Path("runs/proofs/language"))
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3, help="how many")
+    parser.add_argument("--first", type=int, default=0, help="the first of them, where others are trained already")
     parser.add_argument("--split", default="test")
     parser.add_argument("--only", nargs="*", help="labels of the arms to train")
     parser.add_argument("--list", action="store_true")
@@ -47,7 +48,7 @@ def main() -> None:
         proof = PROOFS[name]
         arms = [arm for arm in proof.arms if not asked.only or arm.label in asked.only]
         found: dict[str, list[Mapping[str, float]]] = {arm.label: [] for arm in arms}
-        for seed in range(asked.seeds):
+        for seed in range(asked.first, asked.first + asked.seeds):
             for arm in arms:
                 found[arm.label].append(measured(proof, arm, asked.out, seed, asked.split))
                 print(f"{name}, seed {seed}, {arm.label}: {found[arm.label][-1]}", flush=True)
