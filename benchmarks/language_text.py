@@ -13,8 +13,8 @@ rt         rt-polarity
 rt-500     rt-polarity with the labels of 500 training sentences, as many of either class
 trec       TREC's questions in lower case, of which 500 that are for training are held out
 trec-500   the same with the labels of 500 training questions
-chronicles made, not cut out: what somebody did with a thing on one day and another; only the days tell which line is the
-           earlier, no line is like a beginning or an end, and another document tells of somebody or something else
+chronicles made, not cut out: what somebody did with a thing on one day and another; only the days tell which line
+           is the earlier, no line is a beginning or an end, and another document tells of somebody or something else
 
 Words that WikiText-2 leaves out are written `unk` in it, and `@-@` is a hyphen.
 """
