@@ -143,7 +143,7 @@ AGREEMENT = Proof(
     ),
 )
 NET = (
-    *("encode.layers=2", "encode.feed=256", "encode.norm=before", "initialise.deviation=0.06", "train.precision=bf16"),
+    *("encode.layers=2", "encode.feed=256", "encode.norm=before", "initialise.deviation=0.06", "train.precision=auto"),
     *("embed.dropout=0", "encode.dropout=0", "encode.attend.attend.dropout=0"),
 )
 # Batches of 2048 positions hold 1024 of the source and as many that say what is asked for.
