@@ -1,8 +1,8 @@
 """A quiet line from deep inside a model to whoever wants to hear, without flags threaded through the code.
 
 Parts `tell` events; `with listening(Kind, hear)` calls `hear(event)` for each event of that kind told in the
-block. Nobody listening costs one look at a context variable. Watching (`Looked`) and extra terms of a loss
-(`LossTerm`) both travel this way.
+block. Nobody listening costs one look at a context variable. Watching (`Looked`), other weights in the place of an
+attention's own (`Weighed`), the tree of a search (`Grown`) and extra terms of a loss (`LossTerm`) travel this way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 Event = TypeVar("Event")
@@ -27,6 +27,28 @@ class Looked:
     module: nn.Module
     start: int
     weights: Float[Tensor, "*B Q K"]
+
+
+@dataclass
+class Weighed:
+    """An attention has its weights, and has not used them yet: who listens may put others in their place."""
+
+    module: nn.Module
+    start: int
+    weights: Float[Tensor, "*B Q K"]
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A step of a search: of each hypothesis that was picked the row that it continues, its new piece and its
+    log-likelihood so far, whether it ends; and which of them go on, as the rows of the next step.
+    """
+
+    parent: Int[Tensor, " M"]
+    piece: Int[Tensor, " M"]
+    likelihood: Float[Tensor, " M"]
+    ended: Bool[Tensor, " M"]
+    going: Int[Tensor, " N"]
 
 
 @dataclass(frozen=True)

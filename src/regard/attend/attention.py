@@ -17,7 +17,7 @@ from regard.errors import ShapeError, UsageError
 from regard.fast import shortcuts
 from regard.fast.dropout import drop
 from regard.fast.dropped_attention import dropped_attention
-from regard.hooks import Looked, hooked, tell
+from regard.hooks import Looked, Weighed, hooked, tell
 from regard.registry import Maker, find, maker, part
 from regard.types import Attended, Prepared, Share
 
@@ -223,6 +223,7 @@ class Attention(nn.Module):
         view = self.scope(query, prepared, start)
         if view.index is None:
             weights = self.choice(self.score(query, prepared.keys), view.allowed, _rows(prepared.gates), real)
+            weights = weighed(self, weights, start)
             kept = self._drop(weights)
             return Attended(kept @ prepared.values, lambda: weights, lambda values: kept @ values, prepared.gates)
         return self._windowed(query, prepared, view, view.index, real)
@@ -238,8 +239,11 @@ class Attention(nn.Module):
             weights = weights * view.tilt
         if view.renormalise:
             weights = masks.normalise(weights)
-        context = (self._drop(weights).unsqueeze(-2) @ values).squeeze(-2)
         count = prepared.keys.shape[-2]
+        if hooked(Weighed):
+            everywhere = weighed(self, scattered(weights, index, count), start)
+            return Attended(everywhere @ prepared.values, lambda: everywhere, gates=prepared.gates)
+        context = (self._drop(weights).unsqueeze(-2) @ values).squeeze(-2)
         return Attended(context, lambda: scattered(weights, index, count), gates=prepared.gates)
 
     def fused(self, query: Queries, prepared: Prepared, start: int | None = None) -> Attended:
@@ -287,6 +291,15 @@ def _gates_misfit(given: bool) -> UsageError:
 
 def _rows(gates: Tensor | None) -> Tensor | None:
     return None if gates is None else gates.unsqueeze(-2)
+
+
+def weighed(module: nn.Module, weights: Float[Tensor, "*B Q K"], start: int | None) -> Float[Tensor, "*B Q K"]:
+    """The weights to look with: others, where somebody puts others in their place."""
+    if not hooked(Weighed):
+        return weights
+    found = Weighed(module, start or 0, weights)
+    tell(found)
+    return found.weights
 
 
 def tell_looked(module: nn.Module, attended: Attended, start: int) -> None:

@@ -32,6 +32,7 @@ from regard.cli import (
     recipe,
     reproduce,
     score_links,
+    serve,
     show,
     systems,
     train,
@@ -70,6 +71,7 @@ app.command("score-links")(score_links.score_links)
 app.command("show")(show.show)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
+app.command("serve")(serve.serve)
 app.command("export")(export.export)
 app.command("import")(import_.import_)
 

@@ -83,12 +83,12 @@ class Seen:
 def watch(model: nn.Module | None = None) -> Iterator[Seen]:
     """Record every attention that looks inside the block; `model` gives each its kind and layer."""
     repeats = getattr(getattr(model, "encode", None), "repeats", 1)
-    seen = Seen({} if model is None else _places(model), repeats)
+    seen = Seen({} if model is None else places(model), repeats)
     with hook(Looked, seen.hear):
         yield seen
 
 
-def _places(model: nn.Module) -> dict[int, tuple[str, int]]:
+def places(model: nn.Module) -> dict[int, tuple[str, int]]:
     """Each attention's kind and layer, from where it stands in the model."""
     found: dict[int, tuple[str, int]] = {}
     counts: dict[str, int] = {}

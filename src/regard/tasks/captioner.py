@@ -49,6 +49,7 @@ class Caption:
     cells: tuple[int, int] | None = field(default=None, repr=False)  # rows and columns of the image's grid
     owners: tuple[int, ...] = field(default=(), repr=False)  # the word of each piece, and of the end
     side: Side | None = field(default=None, repr=False)
+    ids: tuple[int, ...] = field(default=(), repr=False)
 
     @property
     def probability(self) -> float:
@@ -181,6 +182,7 @@ class Captioner(Writer):
             self._cells(item) if found.weights else None,
             tuple(owners),
             self.source,
+            found.ids,
         )
 
     def count_pointing(self, images: Any, captions: Sequence[str], places: Sequence[str]) -> Counted | None:

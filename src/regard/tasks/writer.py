@@ -45,6 +45,7 @@ class Written:
     likelihood: float
     pieces: tuple[str, ...]
     attention: tuple[Tensor, ...] = field(default=(), repr=False)
+    ids: tuple[int, ...] = field(default=(), repr=False)
 
     def drawn(self) -> str:
         """For a terminal."""
@@ -78,7 +79,7 @@ class Writer(TaskModel):
 
     def told(self, cell: Any, item: Any, written: Pieces, found: Hypothesis) -> Any:
         """What was written for a cell, with at least what `Written` has."""
-        return Written(written.text, found.score, found.likelihood, written.pieces, tuple(found.weights))
+        return Written(written.text, found.score, found.likelihood, written.pieces, tuple(found.weights), found.ids)
 
     def search(self, cells: Any, options: Options | None = None, *, record: bool = True) -> list[list[Any]]:
         """The best answers for each cell, best first. `record` keeps what was looked at."""

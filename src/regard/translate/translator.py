@@ -49,6 +49,7 @@ class Translation:
     alignment: Alignment | None
     sides: tuple[Tokenized, Tokenized] | None = None
     look: Callable[[], Record] | None = field(default=None, repr=False)
+    ids: tuple[int, ...] = field(default=(), repr=False)
 
     @cached_property
     def record(self) -> Record | None:
@@ -348,7 +349,9 @@ class Translator:
             record = self._record(source, target, cross_layers(found.weights), self.aligner, spaced)
             alignment, sides = record.alignment(), (record.source, record.target)
             look = partial(self._looked, source, target, spaced) if self.engine.condensed else lambda: record
-        return Translation(target.text, found.score, found.likelihood, target.pieces, alignment, sides, look)
+        return Translation(
+            target.text, found.score, found.likelihood, target.pieces, alignment, sides, look, tuple(found.ids)
+        )
 
     def _looked(self, source: Pieces, target: Pieces, spaced: Spaced) -> Record:
         """What an output looked at, by the engine that records most."""

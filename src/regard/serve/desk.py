@@ -1,0 +1,75 @@
+"""What the routes of every protocol share: the settings, the models, the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from starlette.requests import HTTPConnection
+
+from regard.serve.batches import Batches
+from regard.serve.counters import Counters
+from regard.serve.gate import Gate
+from regard.serve.refused import Refused
+from regard.serve.settings import Settings
+from regard.serve.shelf import Entry, Shelf
+from regard.serve.tasks import Served
+
+Result = TypeVar("Result")
+
+
+class Desk:
+    """Where requests are handed in."""
+
+    def __init__(self, settings: Settings, shelf: Shelf, batches: Batches, counters: Counters) -> None:
+        self.settings, self.shelf, self.batches, self.counters = settings, shelf, batches, counters
+        self.gate, self.ready = Gate(settings.keys, settings.rate), False
+        self._served = {name: Served(shelf, entry, settings.length, counters) for name, entry in shelf.entries.items()}
+
+    @classmethod
+    def of(cls, settings: Settings, shelf: Shelf) -> Desk:
+        """With a queue of its own."""
+        counters = Counters(settings.counters)
+        batches = Batches(settings.batch, settings.delay, settings.queue, counters.batch)
+        return cls(settings, shelf, batches, counters)
+
+    async def get_ready(self) -> None:
+        """Open the first model."""
+        first = next(iter(self._served.values()))
+        await self.batches.alone(lambda: first.model)
+        self.ready = True
+
+    def counted(self) -> str:
+        """What was counted, for Prometheus."""
+        loaded = sum(entry.model is not None for entry in self.shelf.entries.values())
+        return self.counters.text(len(self.batches.waiting), loaded)
+
+    def served(self, name: str | None = None, source: str | None = None, target: str | None = None) -> Served:
+        """The model of this name; without one, that of these languages; without those, the first."""
+        if name is None and (source or target):
+            return self._served[self.shelf.between(source, target).name]
+        return self._served[self.shelf.find(name).name]
+
+    def check_count(self, inputs: Sequence[Any]) -> None:
+        """Refuse more texts than a request may have."""
+        if len(inputs) > self.settings.texts:
+            raise Refused(400, f"Too many: {len(inputs)} texts, limit {self.settings.texts}", "inputs", "too_many")
+
+    async def alone(self, request: HTTPConnection, work: Callable[[], Result]) -> Result:
+        """Something that cannot be done together with others."""
+        return await self.batches.alone(work)
+
+    def abilities(self, entry: Entry) -> list[str]:
+        """What may be asked of a model beside an answer."""
+        if entry.goal != "write":
+            return [] if entry.reads == "image" else ["look"]
+        if entry.reads == "nothing":
+            return ["score", "look", "stream", "sampling"]
+        found = ["score", "align", "look", "stream"] if entry.reads == "text" else []
+        return [*found, "nbest", "prefix", "candidates", "pins", "heads_off", "tree", "sampling"]
+
+
+def desk_of(request: HTTPConnection) -> Desk:
+    """The desk of the application that a request came to."""
+    found: Desk = request.app.state.desk
+    return found

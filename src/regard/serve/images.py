@@ -1,0 +1,43 @@
+"""Images as they come with a request: a data URI in JSON, or the bytes of a file."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import warnings
+
+from PIL import Image
+
+from regard.serve.refused import Refused
+
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+
+
+def from_uri(text: str, pixels: int) -> Image.Image:
+    """The image of `data:image/png;base64,...`; other addresses are not fetched."""
+    head, comma, body = text.partition(",")
+    if not comma or not head.startswith("data:") or not head.endswith(";base64"):
+        raise Refused(400, "Expected an image as data:image/png;base64,...; addresses are not fetched.", "inputs")
+    try:
+        raw = base64.b64decode(body, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Refused(400, "The image is not base64.", "inputs") from error
+    return from_bytes(raw, pixels)
+
+
+def from_bytes(raw: bytes, pixels: int) -> Image.Image:
+    """The image of a file, read whole: its size is looked at before its pixels are."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Pillow's own limit: ours is told in words
+            image = Image.open(io.BytesIO(raw), formats=FORMATS)
+            if image.width * image.height > pixels:
+                told = f"{image.width} x {image.height} pixels, limit {pixels:,} in all"
+                raise Refused(413, f"The image is too large: {told}.", "inputs")
+            return image.convert("RGB")
+    except Refused:
+        raise
+    except Exception as error:  # noqa: BLE001, decoders raise whatever they like at broken files
+        told = f"Expected an image ({', '.join(FORMATS)}); the file cannot be read as one."
+        raise Refused(400, told, "inputs") from error
