@@ -226,9 +226,11 @@ class Attention(nn.Module):
             weights = weighed(self, weights, start)
             kept = self._drop(weights)
             return Attended(kept @ prepared.values, lambda: weights, lambda values: kept @ values, prepared.gates)
-        return self._windowed(query, prepared, view, view.index, real)
+        return self._windowed(query, prepared, view, view.index, start, real)
 
-    def _windowed(self, query: Queries, prepared: Prepared, view: View, index: Tensor, real: Real) -> Attended:
+    def _windowed(
+        self, query: Queries, prepared: Prepared, view: View, index: Tensor, start: int | None, real: Real
+    ) -> Attended:
         # A window is one more batch axis: each query sees its own few keys.
         keys, values = window(prepared.keys, index), window(prepared.values, index)
         gates = None if prepared.gates is None else window(prepared.gates.unsqueeze(-1), index).squeeze(-1)

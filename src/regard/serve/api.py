@@ -195,7 +195,9 @@ def _pairs(desk: Desk, asked: schema.PairsIn) -> tuple[Any, list[str], list[str]
 
 def _options(asked: schema.Searching) -> Options:
     drawn = asked.sampling
-    sampling = drawn and drawing(drawn.temperature, drawn.top_k, drawn.top_p, asked.nbest, drawn.seed)
+    sampling = None
+    if drawn is not None:
+        sampling = drawing(drawn.temperature, drawn.top_k, drawn.top_p, asked.nbest, drawn.seed)
     beam = max(asked.beam, asked.nbest)
     return Options(beam, asked.nbest, asked.alpha, max_length=asked.max_length, sampling=sampling)
 

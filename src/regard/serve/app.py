@@ -17,7 +17,6 @@ from starlette.middleware.cors import CORSMiddleware
 
 from regard.errors import RegardError, UsageError
 from regard.serve import api, schema, stream
-from regard.serve.batches import Batches
 from regard.serve.desk import Desk, desk_of
 from regard.serve.guard import Guard, log
 from regard.serve.refused import Refused, protocol_of
@@ -57,7 +56,7 @@ def create_app(settings: Settings, models: Mapping[str, Any] | None = None) -> F
 
 @asynccontextmanager
 async def _life(app: FastAPI) -> AsyncIterator[None]:
-    """From the first request to the last: the first model is opened meanwhile; at the end all that wait are answered."""
+    """From the first request to the last: the first model is opened meanwhile; at the end all waiting are answered."""
     desk: Desk = app.state.desk
     desk.batches.start()
     opening = asyncio.ensure_future(desk.get_ready())

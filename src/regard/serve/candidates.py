@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from regard.data.padding import pad
 from regard.data.tokenizer import END, START
 from regard.search.loop import in_use

@@ -19,7 +19,7 @@ class Message(BaseModel):
 
 
 class PinIn(Message):
-    """Where to look while the piece `step` is written: shares of positions of the source, of which the rest get none."""
+    """Where to look while the piece `step` is written: shares of positions of the source; the rest get none."""
 
     step: Index
     shares: Annotated[dict[Annotated[str, Field(pattern=r"^\d{1,6}$")], Share], Field(min_length=1, max_length=4096)]

@@ -61,8 +61,9 @@ def _steps(served: Served, text: str, asked: Asked, prefix: str | tuple[int, ...
     served.counters.texts(served.entry.name, 1)
     if served.entry.reads == "nothing":
         return _continued(served, text, asked)
-    ids = tuple(tokenizer_of(served.model).encode(prefix).ids) if isinstance(prefix, str) and prefix else prefix
-    found = stream(served.model, text, max_length=asked.options.max_length, prefix=tuple(ids))
+    if isinstance(prefix, str):
+        prefix = tuple(tokenizer_of(served.model).encode(prefix).ids) if prefix else ()
+    found = stream(served.model, text, max_length=asked.options.max_length, prefix=prefix)
     return map(_told, found)
 
 

@@ -33,7 +33,7 @@ class Asked:
     looked at.
     """
 
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     record: bool = True
     stop: tuple[str, ...] = ()
 
@@ -151,7 +151,7 @@ def continuing(asked: Asked) -> GenerateOptions:
         return GenerateOptions(**told, seed=drawn.seed, draws=drawn.draws)
     if options.nbest > 1:
         raise Refused(400, "A language model tells one likeliest text; draw several.", "nbest")
-    penalty = {} if options.alpha is None else {"length_penalty": options.alpha}
+    penalty: dict[str, Any] = {} if options.alpha is None else {"length_penalty": options.alpha}
     return GenerateOptions(**told, **penalty, greedy=options.beam == 1, beam=options.beam)
 
 

@@ -28,9 +28,9 @@ SOURCE = ("cross", "image")
 
 @dataclass(frozen=True)
 class Pin:
-    """Where to look while a piece is written: the shares of positions, in any unit; 0 for all that are not named.
+    """Where to look while a piece is written: the shares of positions, in any unit; 0 for all not named.
 
-    `step` counts the pieces of the output from 0, the end included. Of one kind, layer or head alone, if those are given.
+    `step` counts the pieces of the output from 0, the end included. Of one kind, layer or head alone, if given.
     """
 
     step: int

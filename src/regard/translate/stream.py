@@ -34,7 +34,7 @@ class Told:
 def stream(
     translator: Translator, line: str, *, max_length: int = 200, prefix: Sequence[int] = ()
 ) -> Iterator[Told | Translation]:
-    """What is told while a line is translated greedily; the translation is last. Each step is made when it is asked for.
+    """What is told while a line is translated greedily; the translation is last. Each step is made when asked for.
 
     The row of a piece comes after it: at once, or, of heads that are read one step later, after the next piece.
     """
