@@ -151,6 +151,13 @@ def test_an_interrupt_is_exit_code_130(run, monkeypatch):
     assert "Traceback" not in err
 
 
+def test_an_interrupt_before_a_command_runs_is_one_too(run, monkeypatch):
+    monkeypatch.setattr("regard.cli.app", failing(KeyboardInterrupt()))
+    code, out, err = run("parts")
+    assert (code, out) == (130, "")
+    assert "Traceback" not in err
+
+
 def test_a_closed_pipe_gives_no_traceback():
     """`regard systems | head -1`, where the reader has already gone: every write fails."""
     reader, writer = os.pipe()

@@ -128,3 +128,5 @@ def main() -> None:
             raise
         typer.echo(f"regard: {error}", err=True)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:  # before a command runs, while its options are read
+        sys.exit(130)
