@@ -10,7 +10,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
-	classify long erasure needle lstmn bert masks albert gpt2 wikitext scenes
+	classify long erasure needle lstmn bert masks albert gpt2 wikitext reading scenes
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -230,6 +230,19 @@ proof-albert: $(VENV)/installed
 # Three sizes, a state of as many weights in as much time, and what was said once.
 proof-gpt2: $(VENV)/installed
 	$(call LANGUAGE,sizes time copy)
+
+# What a tape, and the heads of a GPT-2, look back at in the lectures' sentence; both learn from everyday English.
+READING := $(PROOFS)/reading
+READ := --data $(PROOFS)/text/spoken -s task.target.vocabulary=6000 -s train.tokens=2048 -s train.validate_steps=250
+FBI := "The FBI is chasing a criminal on the run."
+proof-reading: $(VENV)/installed
+	$(BIN)/python benchmarks/language_text.py --data $(DATA) --out $(PROOFS)/text
+	OMP_NUM_THREADS=1 $(REGARD) train lstmn $(READ) --out $(READING)/lstmn --steps 650 -s train.rate=0.004 \
+		-s train.precision=bf16 -s predict.embed.scale=true -s predict.embed.deviation=1.0
+	OMP_NUM_THREADS=1 $(REGARD) train gpt2 $(READ) --out $(READING)/gpt2 --steps 600 -s train.rate=0.002 \
+		-s task.examples=rows -s predict.layers=3 -s predict.embed.width=192 -s predict.feed=768 -s predict.self_attend.heads=6
+	$(REGARD) show $(READING)/lstmn $(FBI) --out $(READING)/words.png
+	$(REGARD) show $(READING)/gpt2 $(FBI) --view heads --out $(READING)/heads.png
 
 # Captions of scenes: soft attention beside the mean of as many weights, and with places looked at evenly; one cell for each
 # word beside soft attention, with a baseline and without.

@@ -18,7 +18,7 @@ from regard.data.corpus import Corpus
 
 Measure = Callable[[Any, str, str], Mapping[str, float]]
 # What `language_text.py` makes; others are built in.
-CUT = ("lines", "pretrain", "captions", "few", "sentences", "rt-500", "rt", "trec-500", "trec", "chronicles")
+CUT = ("lines", "pretrain", "captions", "few", "sentences", "rt-500", "rt", "trec-500", "trec")
 ASKED = 40  # batches of held-out text in which hidden words are asked for
 ROWS = 2000  # of a split of real text whose perplexity is told
 LINES = 1000  # of built-in text that are scored
@@ -238,13 +238,6 @@ ORDER = Proof(
         Arm("next sentence", "albert", "stories", 1000, (*STORIES, "task.examples.pairs=next"), ordered),
     ),
 )
-CHRONICLES = Proof(
-    "who learns which text comes next does not learn their order, where no line is like a beginning or an end",
-    (
-        Arm("order", "albert", "chronicles", 1000, STORIES, ordered),
-        Arm("next sentence", "albert", "chronicles", 1000, (*STORIES, "task.examples.pairs=next"), ordered),
-    ),
-)
 
 
 def _gpt(width: int, steps: int = 300) -> Arm:
@@ -290,5 +283,5 @@ COPY = Proof(
 PROOFS: Mapping[str, Proof] = {
     "lstmn": LSTMN, "agreement": AGREEMENT, "bert": BERT, "bert-500": BERT_FEW, "trec": TREC, "trec-500": TREC_FEW,
     "fill": FILL, "masks": MASKS,
-    "albert": ALBERT, "order": ORDER, "chronicles": CHRONICLES, "sizes": SIZES, "time": TIME, "copy": COPY,
+    "albert": ALBERT, "order": ORDER, "sizes": SIZES, "time": TIME, "copy": COPY,
 }  # fmt: skip
