@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Request, UploadFile
+from fastapi.responses import HTMLResponse
 
 from regard.search import Options
 from regard.serve import images, schema
@@ -16,6 +17,7 @@ from regard.serve.refused import Refused
 from regard.serve.tasks import Asked, Cell, Steering, drawing, tokenizer_of
 from regard.serve.told import Told, Wants, aligned, told
 from regard.show.document import record_document
+from regard.show.page import PAGE, page_html
 from regard.show.steer import Off, Pin, steer
 
 WRONG: dict[int | str, dict[str, Any]] = {
@@ -105,6 +107,15 @@ async def align(request: Request, asked: schema.PairsIn) -> schema.AlignOut:
     return await desk.alone(request, work)
 
 
+@router.post("/page", tags=["given outputs"], response_class=HTMLResponse)
+async def page(asked: schema.PageIn) -> HTMLResponse:
+    """Figures, as answers hold them, as one page that needs no server: its text is the answer."""
+    told = {"format": PAGE, **asked.model_dump()}
+    made = await asyncio.to_thread(page_html, told)
+    headers = {"content-disposition": 'attachment; filename="attention.html"'}
+    return HTMLResponse(made.encode("utf-8", "replace"), headers=headers)
+
+
 @router.post("/look", tags=["given outputs"])
 async def look(request: Request, asked: schema.LookIn) -> schema.LookOut:
     """All that was looked at while an output is written, the model's own or a given one: every layer and head."""
@@ -170,7 +181,7 @@ def _all_told(served: Any, cells: Sequence[Cell], answers: Any, asked: schema.An
     if asked.candidates:
         for cell, many, ours in zip(cells, found, answers, strict=True):
             for one, answer in zip(many, ours, strict=True):
-                one["candidates"] = candidates(served, cell, answer, asked.candidates)
+                one |= candidates(served, cell, answer, asked.candidates)
     return found
 
 

@@ -113,6 +113,14 @@ class LookIn(Message):
     heads_off: Annotated[list[OffIn], Field(max_length=1000)] = []
 
 
+class PageIn(Message):
+    """Figures for a page of their own, and what its switches start with."""
+
+    title: Annotated[str, Field(max_length=10_000)] = ""
+    figures: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=8)]
+    settings: Annotated[dict[str, str], Field(max_length=8)] = {}
+
+
 class Side(BaseModel):
     """One end of a pair: pieces and words, the end included; the word of each piece; the characters of each word."""
 
@@ -176,6 +184,7 @@ class Answer(BaseModel):
     attention: list[Any] | None = None
     figure: dict[str, Any] | None = None
     candidates: list[list[Candidate]] | None = None
+    piece_likelihoods: list[float] | None = None
     path: list[int] | None = None
     words: list[str] | None = None
     looks: list[list[float]] | None = None

@@ -3,7 +3,7 @@
 {"format": "regard-figure-1", "title", "model", "note",
  "source" and "target": {"text", "pieces", "words", "word": the word of each piece},    # both end with "</s>"
  "attention": [{"kind", "layer", "rows", "columns", "shape": [heads, rows, columns], "dtype", "data"}, ...],
- "chosen": {"kind", "layer", "heads"},    # what the page opens with
+ "chosen": {"kind", "layer", "heads"},    # what the page opens with; "later": true where it is read one step later
  "links": [[source word, target word], ...], "scores": {name: {"value", "meaning"}}}
 
 `data` is base64 of zlib of the little-endian values, over pieces: "f4", or, where a document would hold more than
@@ -82,7 +82,9 @@ def _document(
 ) -> dict[str, Any]:
     full = sum(each.weights.numel() for each in layers) <= most
     heads = next(each.weights.shape[0] for each in layers if (each.kind, each.layer) == (reader.kind, reader.layer))
-    chosen = {"kind": reader.kind, "layer": reader.layer, "heads": list(reader.heads or range(heads))}
+    chosen: dict[str, Any] = {"kind": reader.kind, "layer": reader.layer, "heads": list(reader.heads or range(heads))}
+    if reader.shift:
+        chosen["later"] = True
     scores = alignment.evidence.named() if alignment else {}
     return {
         "format": FORMAT,

@@ -166,7 +166,8 @@ function follow(large, map, at, point) {
 /** Smooth, or cell by cell. */
 function ways(state, paint) {
   const name = `overlay-${++count}`;
-  const labels = [["smooth", true], ["cells", false]].map(([word, smooth]) => {
+  const labels = ["smooth", "cells"].map((word) => {
+    const smooth = word === "smooth";
     const input = html("input", { type: "radio", name, checked: state.smooth === smooth });
     input.addEventListener("change", () => {
       state.smooth = smooth;
