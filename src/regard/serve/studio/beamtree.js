@@ -7,7 +7,7 @@ import { FONT, label, ruler } from "../figures/labels.js";
 import { moved, paper } from "../figures/paper.js";
 import { END } from "../figures/sheet.js";
 
-const [ACROSS, DOWN, WIDEST] = [96, 26, 9];
+const [ACROSS, DOWN, WIDEST] = [96, 30, 8];
 
 /**
  * Where each node lies: leaves below one another in the order of the tree, others in the middle of what follows them.
@@ -57,7 +57,7 @@ function branches(nodes, place, { chosen, alive }) {
     });
     const text = node.ended ? END : node.piece.trim() || node.piece;
     const bold = kind === "chosen" ? 700 : 400;
-    const told = label(text, (each) => measure(each) * 2.6, { x: x - ACROSS + 48, y: y - 4, "font-size": 12, "font-weight": bold, fill: "currentColor" });
+    const told = label(text, (each) => measure(each) * 2.6, { x: x - ACROSS + 48, y: y - 7, "font-size": 12, "font-weight": bold, fill: "currentColor" });
     return svg("g", about, line, told, svg("title", {}, `${text}: ${chance.toFixed(3)}, so far ${node.likelihood.toFixed(3)}`));
   });
   return svg("g", {}, ...groups);
@@ -65,7 +65,7 @@ function branches(nodes, place, { chosen, alive }) {
 
 /** How large the drawing is. */
 function sizeOf(place) {
-  return { width: place.deepest * ACROSS + 40, height: place.leaves * DOWN + 24 };
+  return { width: place.deepest * ACROSS + 40, height: place.leaves * DOWN + 20 };
 }
 
 /**
@@ -80,7 +80,7 @@ export function drawTree(nodes, { paths, at, model, choose }) {
   const { width, height } = sizeOf(place);
   const drawing = svg("svg", { width, height, "font-family": FONT, class: "tree", role: "group", "aria-label": "Beam tree" });
   const all = branches(nodes, place, marks);
-  all.setAttribute("transform", "translate(14 20)");
+  all.setAttribute("transform", "translate(14 26)");
   drawing.append(all);
   paths.forEach((path, index) => {
     const leaf = path.length ? drawing.querySelector(`[data-node="${path.at(-1)}"]`) : null;

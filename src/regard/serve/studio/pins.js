@@ -65,8 +65,9 @@ export function pinCell(pins, document, { row, column }, unit) {
 export function drawPins(pins, document, changed) {
   const { source, target } = document;
   const items = [...pins].map(([step, places]) => {
-    const from = html("bdi", {}, shown(target.pieces[step] ?? `piece ${step + 1}`));
-    const to = html("bdi", {}, shown(places.map((place) => source.pieces[place] ?? "?").join("")));
+    const plain = (text) => shown(text.replaceAll("\u2581", " ").trim()); // spaces are marked in pieces
+    const from = html("bdi", {}, plain(target.pieces[step] ?? `piece ${step + 1}`));
+    const to = html("bdi", {}, plain(places.map((place) => source.pieces[place] ?? "?").join("")));
     const name = `Take back the pin of piece ${step + 1}`;
     const take = () => {
       pins.delete(step);
