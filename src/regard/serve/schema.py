@@ -68,7 +68,8 @@ class AnswerIn(Searching):
 
     inputs: one or many: texts, or images as `data:image/png;base64,...`.
     prefix: what every output begins with.
-    alignment, attention, figure: tell the alignment of words, every weight, the document that a page draws.
+    alignment, attention, figure: tell the alignment of words, every weight, the document that a page draws (of an
+        image: the image as it was read).
     candidates: so many likeliest pieces in the place of each.
     pins, heads_off, tree: look elsewhere, without some heads; tell the tree of the search. Of one input at a time.
     """
@@ -189,6 +190,7 @@ class Answer(BaseModel):
     words: list[str] | None = None
     looks: list[list[float]] | None = None
     grid: Grid | None = None
+    image: str | None = None
     boxes: list[list[float]] | None = None
     latex: str | None = None
     continuation: str | None = None

@@ -13,6 +13,7 @@ from typing import Any
 from regard.align.alignment import Alignment
 from regard.align.record import Tokenized
 from regard.show.document import record_document
+from regard.show.pictured import image_url
 from regard.show.shaded import Shaded
 from regard.tasks.captioner import Caption
 from regard.tasks.classifier import Classification
@@ -69,6 +70,8 @@ def _(answer: Caption, wants: Wants) -> Told:
     if wants.alignment and grid is not None:
         found["grid"] = {"rows": grid.shape[1], "columns": grid.shape[2], "weights": grid.tolist()}
         found["boxes"] = [list(box) for box in answer.boxes or ()]
+    if wants.figure:
+        found["image"] = image_url(answer.seen.image)
     if isinstance(answer, Formula):
         found["latex"] = answer.latex
     return found | _weights(answer.attention if wants.attention else ())
@@ -91,6 +94,8 @@ def _(answer: Classification, wants: Wants) -> Told:
     if isinstance(seen := answer.seen, Shaded):
         return found | {"words": list(seen.words), "looks": seen.weights.tolist()}
     grid = answer.grid
+    if wants.figure and grid is not None:
+        found["image"] = image_url(seen.image)
     if grid is not None:
         found["grid"] = {"rows": grid.shape[1], "columns": grid.shape[2], "weights": grid.tolist()}
     return found

@@ -20,13 +20,21 @@ let count = 0; // of figures on this page: switches of one are not those of anot
  */
 export function drawCaptioned(place) {
   const carrier = place.querySelector("script");
-  const document = JSON.parse(carrier.textContent);
+  showCaptioned(place, JSON.parse(carrier.textContent), carrier);
+}
+
+/**
+ * Draw a captioned image into an element, when it is there; what else is in it goes, but for what is to be kept.
+ * @param {HTMLElement} place
+ * @param {CaptionDocument} document
+ * @param {...Element} kept
+ */
+export async function showCaptioned(place, document, ...kept) {
   const image = new Image();
-  image.addEventListener("load", () => {
-    place.replaceChildren(carrier, ...figure(document, image));
-    place.dataset.drawn = "";
-  });
   image.src = document.image;
+  await image.decode();
+  place.replaceChildren(...kept, ...figure(document, image));
+  place.dataset.drawn = "";
 }
 
 /** All elements of one figure, which keep one another up to date. */
