@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse
 
+from regard.align.record import Record
 from regard.search import Options
 from regard.serve import images, schema
 from regard.serve.candidates import candidates
@@ -134,10 +135,13 @@ async def look(request: Request, asked: schema.LookIn) -> schema.LookOut:
         with steer(model.model, _pins(asked.pins), _off(asked.heads_off)):
             found = model.look(asked.input, *given)
         record = getattr(found, "record", found)
-        if not hasattr(record, "attention"):
-            raise Refused(400, f"{served.entry.name} has nothing to see but what its answers tell.", "model")
-        text = record.target.text or record.source.text
-        return schema.LookOut(model=served.entry.name, text=text, figure=record_document(record))
+        if isinstance(record, Record):
+            text, figure = record.target.text or record.source.text, record_document(record)
+        else:
+            text, figure = found.text, told(found, Wants(figure=True)).get("figure")
+        if figure is None:
+            raise Refused(400, f"{served.entry.name} looks at nothing.", "model")
+        return schema.LookOut(model=served.entry.name, text=text, figure=figure)
 
     return await desk.alone(request, work)
 

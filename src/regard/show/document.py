@@ -20,6 +20,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from regard.align.alignment import END, Alignment
@@ -70,6 +72,17 @@ def alignment_document(alignment: Alignment, title: str = "") -> dict[str, Any]:
     told = title or (_title(source["text"], target["text"]) if cross else looks["text"])
     sides = {"source": source, "target": target}
     return _document((layer,), sides, Aligner(alignment.kind, 0, (0,)), cross, told) | {"note": alignment.note}
+
+
+def queries_document(
+    words: Sequence[str], weights: Float[np.ndarray, "Q S"], answer: str, title: str = ""
+) -> dict[str, Any]:
+    """What queries looked at in a text, as a document of one head: a row each, or one row that is the answer's."""
+    names = [answer or "answer"] if len(weights) == 1 else [f"query {query + 1}" for query in range(len(weights))]
+    layer = Layer("cross", 0, torch.from_numpy(np.ascontiguousarray(weights)).unsqueeze(0))
+    source = _words(tuple(words)) if words[-1] == END else _pieces(words)
+    sides = {"source": source, "target": _pieces(names) | {"text": answer}}
+    return _document((layer,), sides, Aligner("cross", 0, (0,)), None, title or source["text"]) | {"note": ""}
 
 
 def _document(
@@ -134,6 +147,11 @@ def _words(words: tuple[str, ...]) -> dict[str, Any]:
     """Words as a side of their own: each is one piece."""
     shown = [*words[:-1], END]
     return {"text": " ".join(words[:-1]), "pieces": shown, "words": shown, "word": list(range(len(shown)))}
+
+
+def _pieces(words: Sequence[str]) -> dict[str, Any]:
+    """Words that nothing ends, each one piece."""
+    return {"text": " ".join(words), "pieces": list(words), "words": list(words), "word": list(range(len(words)))}
 
 
 def _title(source: str, target: str) -> str:
