@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from regard.errors import RegardError, UsageError
-from regard.serve import api, schema, stream
+from regard.serve import api, schema, scoring, stream
 from regard.serve.desk import Desk, desk_of
 from regard.serve.guard import Guard, log
 from regard.serve.refused import Refused, protocol_of
@@ -45,6 +45,7 @@ def create_app(settings: Settings, models: Mapping[str, Any] | None = None) -> F
     app.state.desk = desk
     app.include_router(api.router)
     app.include_router(stream.router)
+    app.include_router(scoring.router)
     _add_health(app)
     _add_pages(app)
     _add_handlers(app)
