@@ -81,7 +81,9 @@ def test_lines_must_be_as_many(browser, origin):
 
 
 def test_the_route_tells_what_is_wrong(origin):
-    found = httpx2.post(f"{origin}/api/v1/evaluate", json={"sources": ["a"], "outputs": ["a", "b"], "references": ["a"]})
+    found = httpx2.post(
+        f"{origin}/api/v1/evaluate", json={"sources": ["a"], "outputs": ["a", "b"], "references": ["a"]}
+    )
     assert found.status_code == 400 and "lists of one length" in found.json()["error"]["message"]
     found = httpx2.post(f"{origin}/api/v1/evaluate", json={"sources": [], "outputs": [], "references": []})
     assert found.status_code == 422

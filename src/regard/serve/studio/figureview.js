@@ -39,7 +39,7 @@ export function figurePlace(place, { settings, complain }, start = {}) {
       drawn?.stop();
       const section = html("section", { class: "figure" });
       place.replaceChildren(html("div", { class: "figures" }, section));
-      const more = { HTML: () => savePage(document, settings.get(), complain) };
+      const more = { HTML: () => savePage([document], settings.get(), complain) };
       drawn = drawFigure(section, document, { settings, onSheet, more });
       const asked = readFigure(location.hash, 0, drawn.figure);
       const first = asked.look ?? (look && fits(drawn, look) ? look : null);
@@ -65,11 +65,17 @@ function fits(drawn, { kind, layer, heads }) {
   return Boolean(there) && heads.split(",").every((head) => Number(head) < there.shape[0]);
 }
 
-/** The figure as a page of its own, which needs no server. */
-async function savePage(document, { view, unit, scale }, complain) {
+/**
+ * Figures as a page of their own, which needs no server.
+ * @param {FigureDocument[]} figures
+ * @param {typeof DEFAULTS} settings
+ * @param {(error: unknown) => void} complain
+ */
+export async function savePage(figures, { view, unit, scale }, complain) {
+  const title = figures.length === 1 ? figures[0].title : "Compared";
   try {
-    const page = await askFile("api/v1/page", { title: document.title, figures: [document], settings: { view, unit, scale } });
-    download(page, fileName(document.model, "attention", "html"));
+    const page = await askFile("api/v1/page", { title, figures, settings: { view, unit, scale } });
+    download(page, fileName(figures.map(({ model }) => model).join(" "), "attention", "html"));
   } catch (error) {
     complain(error);
   }
