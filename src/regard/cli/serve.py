@@ -25,6 +25,7 @@ Origins = Annotated[
     list[str] | None, typer.Option("--allow-origin", help="An origin whose pages may call, as https://example.org.")
 ]
 Queue = Annotated[int, typer.Option(min=1, help="Texts that may wait; one more is refused (503).")]
+Runs = Annotated[Path | None, typer.Option(help="A folder of trainings, which the studio's page Train shows.")]
 Memory = Annotated[int, typer.Option(min=0, help="Megabytes that open models may take; 0 is what is free.")]
 
 
@@ -48,6 +49,7 @@ def serve(
     max_body: Annotated[int, typer.Option(min=1, help="Megabytes that a request may have.")] = 16,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a request may take.")] = 60.0,
     memory: Memory = 0,
+    runs: Runs = None,
 ) -> None:
     """Serve models: the studio's pages, our own interface, and those of LibreTranslate, DeepL, Azure and OpenAI.
 
@@ -86,6 +88,7 @@ def serve(
         texts=max_texts,
         body=max_body * MEBIBYTE,
         patience=timeout,
+        runs=str(runs or ""),
     )
     typer.echo(f"regard: http://{host}:{port}/ serves {', '.join(models)} (Ctrl-C ends it)", err=True)
     run(settings, open_page)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse
 
 from regard.align.record import Record
+from regard.engine.home import model_home
 from regard.search import Options
 from regard.serve import images, schema
 from regard.serve.candidates import candidates
@@ -39,6 +40,16 @@ async def model(request: Request, name: str) -> schema.ModelOut:
     """One model."""
     desk = desk_of(request)
     return _model(desk, desk.shelf.find(name).name)
+
+
+@router.get("/models/{name}/card", tags=["models"])
+async def card(request: Request, name: str) -> schema.CardOut:
+    """The card of a model: what it was trained on, for what, how good it is."""
+    entry = desk_of(request).shelf.find(name)
+    path = None if entry.folder is None else model_home(entry.folder) / "README.md"
+    if path is None or not path.is_file():
+        return schema.CardOut(model=entry.name, text="")
+    return schema.CardOut(model=entry.name, text=path.read_text(encoding="utf-8", errors="replace"))
 
 
 @router.post("/answer", tags=["answers"], response_model=schema.AnswerOut, response_model_exclude_none=True)

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from regard.errors import RegardError, UsageError
-from regard.serve import api, schema, scoring, stream
+from regard.serve import api, runs, schema, scoring, stream
 from regard.serve.desk import Desk, desk_of
 from regard.serve.guard import Guard, log
 from regard.serve.refused import Refused, protocol_of
@@ -46,6 +46,7 @@ def create_app(settings: Settings, models: Mapping[str, Any] | None = None) -> F
     app.include_router(api.router)
     app.include_router(stream.router)
     app.include_router(scoring.router)
+    app.include_router(runs.router)
     _add_health(app)
     _add_pages(app)
     _add_handlers(app)

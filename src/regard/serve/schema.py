@@ -277,6 +277,13 @@ class ModelOut(BaseModel):
     limits: Limits
 
 
+class CardOut(BaseModel):
+    """What is written of a model; nothing of one without a folder."""
+
+    model: str
+    text: str
+
+
 class ModelsOut(BaseModel):
     """All models."""
 

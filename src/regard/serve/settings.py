@@ -29,6 +29,7 @@ class Settings:
     length: pieces that a text may have; `texts`, how many a request may have; `body`, bytes of a request;
         `pixels`, of an image.
     patience: seconds that a request may take.
+    runs: a folder of trainings that the studio shows; none of them where there is none.
     """
 
     models: tuple[Path | str, ...]
@@ -50,6 +51,7 @@ class Settings:
     body: int = 16 * MEBIBYTE
     pixels: int = 40_000_000
     patience: int | float = 60.0
+    runs: str = ""
     counters: str = ""  # a folder in which several processes add up what they count
 
     def __post_init__(self) -> None:
@@ -59,6 +61,8 @@ class Settings:
         for name in ("delay", "rate", "memory"):
             if getattr(self, name) < 0:
                 raise UsageError(f"serve: expected {name} to be 0 or more; found {getattr(self, name)}.")
+        if self.runs and not Path(self.runs).is_dir():
+            raise UsageError(f"serve: expected a folder of trainings; {self.runs} is none.")
         if not self.patience > 0:
             raise UsageError(f"serve: expected patience to be more than 0 seconds; found {self.patience}.")
 

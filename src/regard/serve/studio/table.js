@@ -15,7 +15,7 @@ const MOST = 100; // rows that are drawn at once
  * @param {string} name
  * @param {Column<T>[]} columns
  * @param {{open?: (row: T) => void, by?: number, down?: boolean}} [options] `open`: what Enter or a click on a row does;
- *   `by`: the column that it is sorted by at first
+ *   `by`: the column that it is sorted by at first; -1: none, rows are as they come
  */
 export function createTable(name, columns, { open, by = 0, down = false } = {}) {
   const state = { rows: /** @type {T[]} */ ([]), by, down, most: MOST };
@@ -38,7 +38,7 @@ export function createTable(name, columns, { open, by = 0, down = false } = {}) 
   }
 
   function draw() {
-    const { value } = columns[state.by];
+    const value = columns[state.by]?.value ?? (() => 0);
     const compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
     const sorted = [...state.rows].sort((one, other) => (state.down ? -1 : 1) * compare(value(one), value(other)));
     heads.forEach((head, index) => head.setAttribute("aria-sort", index !== state.by ? "none" : state.down ? "descending" : "ascending"));
