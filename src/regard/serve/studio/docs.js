@@ -31,7 +31,7 @@ main.dataset.ready = "";
 
 /** One route. */
 function drawOperation(path, method, operation) {
-  const title = html("summary", {}, html("code", {}, method.toUpperCase()), " ", html("code", {}, path), html("span", { class: "quiet" }, ` ${operation.summary ?? ""}`));
+  const title = html("summary", {}, html("code", {}, method.toUpperCase()), " ", html("code", {}, path), html("span", { class: "quiet" }, ` ${(operation.description ?? operation.summary ?? "").split("\n\n")[0]}`));
   const body = operation.requestBody?.content ?? {};
   const schema = body["application/json"]?.schema;
   const answer = operation.responses["200"]?.content?.["application/json"]?.schema;

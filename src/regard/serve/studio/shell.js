@@ -50,6 +50,7 @@ export async function openShell(name) {
   dress(settings);
   const parts = frame(page, settings);
   document.body.append(...parts.all);
+  parts.links.find((link) => link.hasAttribute("aria-current")).scrollIntoView({ inline: "center", block: "nearest" });
   listenToKeys(parts);
   const online = createStore({ there: true });
   online.follow(({ there }) => {

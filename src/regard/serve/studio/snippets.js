@@ -10,7 +10,7 @@ const json = (value) => JSON.stringify(value);
 /** Within single quotes of a shell. @param {string} text */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 const curl = (url, body, headers = []) =>
-  ["curl", quoted(url), "-H 'content-type: application/json'", ...headers.map((each) => `-H ${quoted(each)}`), "-d", quoted(json(body))].join(" \\\n  ");
+  [`curl ${quoted(url)}`, "-H 'content-type: application/json'", ...headers.map((each) => `-H ${quoted(each)}`), `-d ${quoted(json(body))}`].join(" \\\n  ");
 const fetched = (url, body, found, headers = {}) =>
   [
     `const response = await fetch(${json(url)}, {`,
