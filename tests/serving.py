@@ -1,13 +1,10 @@
 """A server of small models, for the tests that ask it something."""
 
-import threading
-import time
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import torch
-import uvicorn
 from starlette.testclient import TestClient
 
 from regard.data.tokenizer import Tokenizer
@@ -34,36 +31,12 @@ def translator(decoder="transformer"):
     return Translator(model(parts, len(source), len(target)), source, target, name="toy")
 
 
-@cache
-def pieces_translator():
-    """One whose words are cut into pieces."""
-    torch.manual_seed(17)
-    lines = ["weiterlesende frauen lesen", "lesende kinder", "ein weiteres buch"]
-    source = Tokenizer.train(lines * 9, kind="bpe", size=290)
-    target = Tokenizer.train(["reading women read on", "a further book"] * 9, kind="bpe", size=290)
-    return Translator(model(HEADS, len(source), len(target)), source, target, name="pieces")
-
-
 @contextmanager
 def client(models=None, folders=(), **settings):
     """A client of a server of models, by name, and of folders."""
     app = create_app(Settings(models=tuple(map(Path, folders)), **settings), models or {})
     with TestClient(app, base_url=HOME, raise_server_exceptions=False) as found:
         yield found
-
-
-@contextmanager
-def running(models=None, folders=(), port=0, **settings):
-    """A real server in a thread, for a browser: its address."""
-    app = create_app(Settings(models=tuple(map(Path, folders)), **settings), models or {})
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
 
 
 def answers(found):

@@ -1,15 +1,49 @@
 """The studio in a browser, as a person uses it: a real server of small models, and what is read from its pages."""
 
+import threading
+import time
 from contextlib import contextmanager
+from functools import cache
 
 import httpx2
 import numpy as np
+import torch
+import uvicorn
 
 from browser.tabs import problems, until
-from serving import LINES
+from regard.data.tokenizer import Tokenizer
+from regard.serve import Settings, create_app
+from regard.translate.translator import Translator
+from serving import HEADS, LINES
+from small import model
 
 LINE = LINES[0]
 MODES = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)]
+
+
+@cache
+def pieces_translator():
+    """One whose words are cut into pieces."""
+    torch.manual_seed(17)
+    lines = ["weiterlesende frauen lesen", "lesende kinder", "ein weiteres buch"]
+    source = Tokenizer.train(lines * 9, kind="bpe", size=290)
+    target = Tokenizer.train(["reading women read on", "a further book"] * 9, kind="bpe", size=290)
+    return Translator(model(HEADS, len(source), len(target)), source, target, name="pieces")
+
+
+@contextmanager
+def running(models, port=0, **settings):
+    """A real server in a thread: its address."""
+    app = create_app(Settings(models=(), **settings), models)
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
 
 
 @contextmanager

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from browser.studio import LINE, asked, go, is_sound, opened
+from browser.studio import LINE, asked, go, is_sound, opened, running
 from browser.tabs import until
-from serving import running, translator
+from serving import translator
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from PIL import Image
 
 import regard
 from answering import trained
-from browser.studio import go, is_sound, opened
+from browser.studio import go, is_sound, opened, running
 from browser.tabs import until
-from serving import running, translator
+from serving import translator
 
 
 def picture(width=56, height=40, kind="PNG"):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from browser.studio import LINE, asked, go, is_sound, opened, settled
+from browser.studio import LINE, asked, go, is_sound, opened, running, settled
 from browser.tabs import cell, until
-from serving import running, translator
+from serving import translator
 
 
 @pytest.fixture(scope="module")

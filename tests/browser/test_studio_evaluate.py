@@ -4,9 +4,9 @@ import httpx2
 import pytest
 import sacrebleu
 
-from browser.studio import go, is_sound, opened
+from browser.studio import go, is_sound, opened, running
 from browser.tabs import until
-from serving import LINES, OTHERS, running, translator
+from serving import LINES, OTHERS, translator
 
 SOURCES = [*LINES, "die frau liest", "ein kind", "der mann und die frau", "das buch"]
 REFERENCES = [*OTHERS, "the woman reads", "a child", "the man and the woman", "the book"]

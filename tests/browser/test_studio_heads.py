@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from browser.documents import values
-from browser.studio import LINE, asked, go, is_sound, opened, settled
+from browser.studio import LINE, asked, go, is_sound, opened, running, settled
 from browser.tabs import until
-from serving import running, translator
+from serving import translator
 
 LAYERS, HEADS = 2, 4  # that look at the source
 

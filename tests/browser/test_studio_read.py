@@ -5,8 +5,7 @@ import pytest
 
 import regard
 from answering import trained
-from browser.studio import go, is_sound, opened, settled
-from serving import running
+from browser.studio import go, is_sound, opened, running, settled
 
 LINE = "the key to the doors is here ."
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from browser.documents import diagonal, figure, layer, side
-from browser.studio import go, is_sound, opened
+from browser.studio import go, is_sound, opened, running
 from browser.tabs import until
 from regard.learn.looks import keep_looks
-from serving import running, translator
+from serving import translator
 
-WORDS = "der mann liest ein buch".split()
+WORDS = ["der", "mann", "liest", "ein", "buch"]
 
 
 def write(folder, *events):

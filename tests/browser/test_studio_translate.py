@@ -8,9 +8,9 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from browser.studio import LINE, asked, go, grid, is_sound, opened, settled, translate
+from browser.studio import LINE, asked, go, grid, is_sound, opened, pieces_translator, running, settled, translate
 from browser.tabs import READOUT, cell, choose, until
-from serving import pieces_translator, running, translator
+from serving import translator
 
 LENGTH = 40  # pieces that a text may have here
 ODD = "ja <script>alert(1)</script> </script> <img/src=x> 読む كتاب 🙂"

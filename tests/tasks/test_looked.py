@@ -27,7 +27,7 @@ def train(folder, *settings, recipe="transformer-tiny", **more):
     data = folder.parent / "data"
     if not data.exists():
         data.mkdir()
-        words = "a b c d e f g".split()
+        words = ["a", "b", "c", "d", "e", "f", "g"]
         lines = [" ".join(words[place % 5 :][: 1 + place % 3]) for place in range(97)]
         for split, some in (("train", lines), ("val", lines[:7]), ("test", lines[:5])):
             for side in ("de", "en"):

@@ -16,10 +16,12 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from regard.errors import RegardError, UsageError
-from regard.serve import api, runs, schema, scoring, stream
+from regard.serve import api, schema, stream
 from regard.serve.desk import Desk, desk_of
 from regard.serve.guard import Guard, log
 from regard.serve.refused import Refused, protocol_of
+from regard.serve.runs import router as runs_router
+from regard.serve.scoring import router as scoring_router
 from regard.serve.settings import Settings
 from regard.serve.shelf import Entry, Shelf
 from regard.version import __version__
@@ -45,8 +47,6 @@ def create_app(settings: Settings, models: Mapping[str, Any] | None = None) -> F
     app.state.desk = desk
     app.include_router(api.router)
     app.include_router(stream.router)
-    app.include_router(scoring.router)
-    app.include_router(runs.router)
     _add_health(app)
     _add_pages(app)
     _add_handlers(app)
@@ -103,6 +103,8 @@ def _add_pages(app: FastAPI) -> None:
     async def docs() -> FileResponse:
         return FileResponse(HERE / "studio" / "docs.html", headers={"cache-control": "no-cache"})
 
+    app.include_router(scoring_router)
+    app.include_router(runs_router)
     for path in PAGES:
         app.add_api_route(path, page, include_in_schema=False)
     app.add_api_route("/docs", docs, include_in_schema=False)

@@ -20,6 +20,7 @@ class Settings:
     models: model folders, each by the name of its folder; `name=folder` gives another.
     engine, threads: what runs them, as `regard.load` takes it.
     memory: bytes that the weights of opened models may take; 0 is as much as is free.
+    runs: a folder of trainings that the studio shows; none of them where there is none.
     hosts: names beside this machine's own by which the server may be called.
     origins: pages of other origins that may call it.
     keys: who may call, as name and key; nobody needs one where there is none.
@@ -29,7 +30,6 @@ class Settings:
     length: pieces that a text may have; `texts`, how many a request may have; `body`, bytes of a request;
         `pixels`, of an image.
     patience: seconds that a request may take.
-    runs: a folder of trainings that the studio shows; none of them where there is none.
     """
 
     models: tuple[Path | str, ...]
@@ -38,6 +38,7 @@ class Settings:
     engine: str | None = "auto"
     threads: int | None = None
     memory: int = 0
+    runs: str = ""
     workers: int = 1
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
@@ -51,7 +52,6 @@ class Settings:
     body: int = 16 * MEBIBYTE
     pixels: int = 40_000_000
     patience: int | float = 60.0
-    runs: str = ""
     counters: str = ""  # a folder in which several processes add up what they count
 
     def __post_init__(self) -> None:
