@@ -4,6 +4,7 @@ import csv
 import io
 import struct
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -211,7 +212,7 @@ def test_the_text_is_seen_as_it_is_written(browser, origin):
         }""")
         translate(tab, LINE)
         seen = tab.evaluate("window.seen")
-    assert len(seen) > 2 and all(later.startswith(one) for one, later in zip(seen, seen[1:], strict=False))
+    assert len(seen) > 2 and all(later.startswith(one) for one, later in pairwise(seen))
 
 
 # --- stories 8 to 10: look elsewhere, another word, the tree -----------------------------------------------
@@ -315,13 +316,12 @@ def test_a_server_that_goes_and_comes_back(browser):
 
 
 def test_a_key_is_asked_for(browser):
-    with running({"toy": translator()}, keys=(("me", "secret"),)) as home:
-        with opened(browser, home, complaints=("401",)) as tab:
-            tab.goto(home + "/")
-            tab.get_by_role("textbox", name="Key").fill("secret")
-            tab.get_by_role("button", name="Use this key").click()
-            tab.wait_for_selector("main[data-ready]")
-            translate(tab, "ja")
+    with running({"toy": translator()}, keys=(("me", "secret"),)) as home, opened(browser, home, ("401",)) as tab:
+        tab.goto(home + "/")
+        tab.get_by_role("textbox", name="Key").fill("secret")
+        tab.get_by_role("button", name="Use this key").click()
+        tab.wait_for_selector("main[data-ready]")
+        translate(tab, "ja")
 
 
 def test_the_page_is_sound(browser, origin):

@@ -12,7 +12,7 @@ import regard
 
 TYPESCRIPT = "5.9.3"
 HOME = Path(regard.__file__).parent
-# As a server hands them out. Null is not told apart, nor must each parameter have a type: the comments say what matters.
+# Null is not told apart, nor must each parameter have a type: the comments say what matters.
 OPTIONS = {
     "allowJs": True,
     "checkJs": True,
