@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, Request, UploadFile
+from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse
 
 from regard.align.record import Record
@@ -119,7 +119,12 @@ async def align(request: Request, asked: schema.PairsIn) -> schema.AlignOut:
     return await desk.alone(request, work)
 
 
-@router.post("/page", tags=["given outputs"], response_class=HTMLResponse)
+@router.post(
+    "/page",
+    tags=["given outputs"],
+    response_class=Response,
+    responses={200: {"content": {"text/html": {}}, "description": "A page in one file."}},
+)
 async def page(asked: schema.PageIn) -> HTMLResponse:
     """Figures, as answers hold them, as one page that needs no server: its text is the answer."""
     told = {"format": PAGE, **asked.model_dump()}

@@ -1,4 +1,4 @@
-"""A validation: answers to held-out rows, by the metrics of the task; their likelihood; two of them drawn, and looks."""
+"""A validation: answers to held-out rows, by the task's metrics; their likelihood; two of them drawn; and looks."""
 
 from __future__ import annotations
 
