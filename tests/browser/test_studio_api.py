@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from copy import copy
 
 import pytest
 
@@ -14,7 +15,9 @@ from serving import translator
 
 @pytest.fixture(scope="module")
 def origin():
-    with running({"toy": translator()}) as found:
+    toy = copy(translator())
+    toy.languages = ("de", "en")  # which the protocols of other servers go by
+    with running({"toy": toy}) as found:
         yield found
 
 

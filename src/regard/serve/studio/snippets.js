@@ -28,7 +28,8 @@ const translates = ({ goal, reads, languages }) => goal === "write" && reads ===
 
 const own = ({ model, text }) => ({ model: model.id, inputs: text });
 const libre = ({ model, text }) => ({ q: text, source: model.languages.source, target: model.languages.target });
-const deepl = ({ model, text }) => ({ text: [text], source_lang: model.languages.source.toUpperCase(), target_lang: model.languages.target.toUpperCase() });
+const DEEPL = { en: "EN-US", pt: "PT-PT" }; // targets of which DeepL's clients want to know the kind
+const deepl = ({ model: { languages }, text }) => ({ text: [text], source_lang: languages.source.toUpperCase(), target_lang: DEEPL[languages.target] ?? languages.target.toUpperCase() });
 const azure = ({ origin, model }) => `${origin}/translate?api-version=3.0&from=${model.languages.source}&to=${model.languages.target}&includeAlignment=true`;
 const chat = ({ model, text }) => ({ model: model.id, messages: [{ role: "user", content: text }] });
 
