@@ -18,7 +18,8 @@ export function readQuery() {
  */
 export function writeQuery(query, step = false) {
   const told = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== "" && value !== undefined) told.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    if (value !== "" && value !== undefined) told.set(name, String(value));
   const search = told.size ? `?${told}` : "";
   if (search === location.search) return;
   const address = `${location.pathname}${search}${step ? "" : location.hash}`;

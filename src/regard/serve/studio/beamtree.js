@@ -44,7 +44,12 @@ function branches(nodes, place, { chosen, alive }) {
   const groups = nodes.map((node, index) => {
     const [x, y] = at(index);
     const kind = chosen.has(index) ? "chosen" : alive.has(index) ? "alive" : "dead";
-    const about = { class: `node ${kind}`, "data-node": index, "data-depth": place.depth[index], "data-ended": String(node.ended) };
+    const about = {
+      class: `node ${kind}`,
+      "data-node": index,
+      "data-depth": place.depth[index],
+      "data-ended": String(node.ended),
+    };
     if (node.parent < 0) return svg("g", about, svg("circle", { cx: x, cy: y, r: 4, fill: "currentColor" }));
     const [from, level] = at(node.parent);
     const chance = Math.exp(node.likelihood - nodes[node.parent].likelihood);
@@ -57,8 +62,20 @@ function branches(nodes, place, { chosen, alive }) {
     });
     const text = node.ended ? END : node.piece.trim() || node.piece;
     const bold = kind === "chosen" ? 700 : 400;
-    const told = label(text, (each) => measure(each) * 2.6, { x: x - ACROSS + 48, y: y - 7, "font-size": 12, "font-weight": bold, fill: "currentColor" });
-    return svg("g", about, line, told, svg("title", {}, `${text}: ${chance.toFixed(3)}, so far ${node.likelihood.toFixed(3)}`));
+    const told = label(text, (each) => measure(each) * 2.6, {
+      x: x - ACROSS + 48,
+      y: y - 7,
+      "font-size": 12,
+      "font-weight": bold,
+      fill: "currentColor",
+    });
+    return svg(
+      "g",
+      about,
+      line,
+      told,
+      svg("title", {}, `${text}: ${chance.toFixed(3)}, so far ${node.likelihood.toFixed(3)}`),
+    );
   });
   return svg("g", {}, ...groups);
 }
@@ -78,7 +95,14 @@ export function drawTree(nodes, { paths, at, model, choose }) {
   const place = layOut(nodes);
   const marks = { chosen: new Set([0, ...(paths[at] ?? [])]), alive: new Set([0, ...paths.flat()]) };
   const { width, height } = sizeOf(place);
-  const drawing = svg("svg", { width, height, "font-family": FONT, class: "tree", role: "group", "aria-label": "Beam tree" });
+  const drawing = svg("svg", {
+    width,
+    height,
+    "font-family": FONT,
+    class: "tree",
+    role: "group",
+    "aria-label": "Beam tree",
+  });
   const all = branches(nodes, place, marks);
   all.setAttribute("transform", "translate(14 26)");
   drawing.append(all);
@@ -111,5 +135,9 @@ function saving(nodes, place, marks, model) {
   const name = (ending) => fileName(model, "beam tree", ending);
   const { CSV, ...ways } = waysToSave({ drawing, sheet: null, name });
   const json = () => download(new Blob([JSON.stringify(nodes)], { type: "application/json" }), name("json"));
-  return html("div", { class: "save", role: "group", "aria-label": "Save the tree" }, ...saveButtons({ ...ways, JSON: json }));
+  return html(
+    "div",
+    { class: "save", role: "group", "aria-label": "Save the tree" },
+    ...saveButtons({ ...ways, JSON: json }),
+  );
 }

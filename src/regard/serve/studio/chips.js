@@ -17,7 +17,12 @@ export function drawChips(answer, begin) {
   const { pieces, ids, piece_likelihoods: likelihoods = [], candidates } = answer;
   const panel = html("div", { class: "candidates", hidden: true });
   const texts = [...pieces, END];
-  const row = html("div", { class: "chips", role: "toolbar", "aria-label": "Pieces of the output", dir: direction(pieces) });
+  const row = html("div", {
+    class: "chips",
+    role: "toolbar",
+    "aria-label": "Pieces of the output",
+    dir: direction(pieces),
+  });
   const chips = texts.map((piece, step) => chip(piece, step, likelihoods[step]));
   chips.forEach((each, step) => each.addEventListener("click", () => open(step)));
   row.append(...chips);
@@ -26,7 +31,10 @@ export function drawChips(answer, begin) {
     const shut = chips[step].getAttribute("aria-expanded") === "true";
     chips.forEach((each, index) => each.setAttribute("aria-expanded", String(!shut && index === step)));
     panel.hidden = shut || !candidates;
-    if (!panel.hidden) panel.replaceChildren(...choices(texts[step], step, candidates[step], (id) => begin([...ids.slice(0, step), id])));
+    if (!panel.hidden)
+      panel.replaceChildren(
+        ...choices(texts[step], step, candidates[step], (id) => begin([...ids.slice(0, step), id])),
+      );
   }
   return html("div", {}, row, panel);
 }
@@ -54,10 +62,22 @@ function choices(piece, step, candidates, choose) {
     const bar = html("span", { class: "share" });
     bar.style.setProperty("--share", String(probability));
     const name = html("bdi", {}, shown(text.trim() || text));
-    const made = html("button", { type: "button", disabled: id === ENDING }, name, bar, html("small", {}, probability.toFixed(3)));
+    const made = html(
+      "button",
+      { type: "button", disabled: id === ENDING },
+      name,
+      bar,
+      html("small", {}, probability.toFixed(3)),
+    );
     made.addEventListener("click", () => choose(id));
     return html("li", {}, made);
   });
-  const what = html("p", { class: "quiet" }, `Instead of piece ${step + 1}, `, html("bdi", {}, shown(piece.trim())), ": choose one, and the rest is decoded again.");
+  const what = html(
+    "p",
+    { class: "quiet" },
+    `Instead of piece ${step + 1}, `,
+    html("bdi", {}, shown(piece.trim())),
+    ": choose one, and the rest is decoded again.",
+  );
   return [what, html("ol", { "aria-label": `Candidates of piece ${step + 1}` }, ...items)];
 }

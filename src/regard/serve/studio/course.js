@@ -24,13 +24,18 @@ export function takeIn(course, events) {
     if (event.event === "start" || event.event === "resume") {
       course.terms = event.terms ?? course.terms;
       // What was logged for later updates is void: they are made again.
-      for (const [name, all] of course.measured) course.measured.set(name, all.filter((each) => each.number <= number));
+      for (const [name, all] of course.measured)
+        course.measured.set(
+          name,
+          all.filter((each) => each.number <= number),
+        );
     }
     if (event.event === "step") {
       for (const name of ["nll", "rate", "speed", "norm"]) add(course, `train: ${name}`, number, seconds, event[name]);
     }
     if (event.event === "validate") {
-      for (const [name, value] of Object.entries(event.values)) add(course, `validation: ${name}`, number, seconds, value);
+      for (const [name, value] of Object.entries(event.values))
+        add(course, `validation: ${name}`, number, seconds, value);
     }
   }
 }

@@ -37,7 +37,10 @@ export function compareWords(before, after) {
 export function drawDiff(before, after) {
   const tags = /** @type {const} */ ({ same: "span", gone: "del", new: "ins" });
   const cut = (text) => text.split(/\s+/).filter(Boolean);
-  const words = compareWords(cut(before), cut(after)).flatMap(({ word, change }) => [html(tags[change], {}, word), " "]);
+  const words = compareWords(cut(before), cut(after)).flatMap(({ word, change }) => [
+    html(tags[change], {}, word),
+    " ",
+  ]);
   const same = before === after ? [html("span", { class: "quiet" }, " (no change)")] : [];
   return html("p", { class: "diff", dir: "auto", "data-testid": "diff" }, ...words, ...same);
 }

@@ -17,7 +17,10 @@ const known = await get("openapi.json");
 const main = html("main", {});
 const brand = html("a", { class: "brand", href: addressOf("") }, html("b", {}, "Regard"), " studio");
 document.body.append(html("header", { class: "bar" }, brand), main);
-main.append(html("h1", {}, `${known.info.title} ${known.info.version}`), html("p", {}, `${known.info.summary ?? ""} `, html("a", { href: addressOf("openapi.json") }, "openapi.json")));
+main.append(
+  html("h1", {}, `${known.info.title} ${known.info.version}`),
+  html("p", {}, `${known.info.summary ?? ""} `, html("a", { href: addressOf("openapi.json") }, "openapi.json")),
+);
 /** @type {Map<string, HTMLElement[]>} */
 const groups = new Map();
 for (const [path, methods] of Object.entries(known.paths)) {
@@ -26,16 +29,32 @@ for (const [path, methods] of Object.entries(known.paths)) {
     groups.set(group, [...(groups.get(group) ?? []), drawOperation(path, method, operation)]);
   }
 }
-for (const [name, operations] of groups) main.append(html("section", { class: "card" }, html("h2", {}, name), ...operations));
+for (const [name, operations] of groups)
+  main.append(html("section", { class: "card" }, html("h2", {}, name), ...operations));
 main.dataset.ready = "";
 
 /** One route. */
 function drawOperation(path, method, operation) {
-  const title = html("summary", {}, html("code", {}, method.toUpperCase()), " ", html("code", {}, path), html("span", { class: "quiet" }, ` ${(operation.description ?? operation.summary ?? "").split("\n\n")[0]}`));
+  const title = html(
+    "summary",
+    {},
+    html("code", {}, method.toUpperCase()),
+    " ",
+    html("code", {}, path),
+    html("span", { class: "quiet" }, ` ${(operation.description ?? operation.summary ?? "").split("\n\n")[0]}`),
+  );
   const body = operation.requestBody?.content ?? {};
   const schema = body["application/json"]?.schema;
   const answer = operation.responses["200"]?.content?.["application/json"]?.schema;
-  const parameters = (operation.parameters ?? []).map((each) => html("li", {}, html("code", {}, each.name), ` (${each.in}${each.required ? "" : ", may be left out"}) `, typeName(each.schema)));
+  const parameters = (operation.parameters ?? []).map((each) =>
+    html(
+      "li",
+      {},
+      html("code", {}, each.name),
+      ` (${each.in}${each.required ? "" : ", may be left out"}) `,
+      typeName(each.schema),
+    ),
+  );
   const others = Object.keys(body).filter((type) => type !== "application/json");
   const parts = [
     html("p", { class: "description" }, operation.description ?? ""),
@@ -72,7 +91,13 @@ function drawSchema(schema, depth = 0) {
   const { properties, required = [], description } = resolved(schema) ?? {};
   if (!properties) return html("p", {}, typeName(schema));
   const items = Object.entries(properties).map(([name, each]) => {
-    const bounds = [["from", each.minimum], ["to", each.maximum], ["letters up to", each.maxLength]].filter(([, value]) => value !== undefined).map((pair) => pair.join(" "));
+    const bounds = [
+      ["from", each.minimum],
+      ["to", each.maximum],
+      ["letters up to", each.maxLength],
+    ]
+      .filter(([, value]) => value !== undefined)
+      .map((pair) => pair.join(" "));
     const usual = each.default === undefined ? [] : [`usually ${JSON.stringify(each.default)}`];
     const needed = required.includes(name) ? ["needed"] : [];
     const told = [typeName(each), ...bounds, ...usual, ...needed].join(", ");
@@ -80,7 +105,12 @@ function drawSchema(schema, depth = 0) {
     const more = inner && depth < DEEPEST ? [drawSchema(inner, depth + 1)] : [];
     return html("li", {}, html("code", {}, name), ` ${told}`, ...more);
   });
-  return html("div", {}, ...(description ? [html("p", { class: "quiet description" }, description)] : []), html("ul", {}, ...items));
+  return html(
+    "div",
+    {},
+    ...(description ? [html("p", { class: "quiet description" }, description)] : []),
+    html("ul", {}, ...items),
+  );
 }
 
 /** What a needed field might hold. @param {Schema} schema */
@@ -96,9 +126,19 @@ function example(schema) {
 function tryIt(path, method, operation, schema) {
   const body = schema ? html("textarea", { rows: 5, spellcheck: "false", "aria-label": `Body for ${path}` }) : null;
   if (body) body.value = JSON.stringify(example(schema), null, 1);
-  const parameters = (operation.parameters ?? []).map((each) => ({ ...each, input: html("input", { name: each.name, required: each.required }) }));
+  const parameters = (operation.parameters ?? []).map((each) => ({
+    ...each,
+    input: html("input", { name: each.name, required: each.required }),
+  }));
   const told = html("pre", { tabindex: 0, hidden: true, role: "region", "aria-label": `Answer of ${path}` });
-  const form = html("form", { class: "ask" }, ...parameters.map(({ name, input }) => field(name, input)), ...(body ? [body] : []), html("div", {}, html("button", { class: "main" }, "Send")), told);
+  const form = html(
+    "form",
+    { class: "ask" },
+    ...parameters.map(({ name, input }) => field(name, input)),
+    ...(body ? [body] : []),
+    html("div", {}, html("button", { class: "main" }, "Send")),
+    told,
+  );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const query = new URLSearchParams();
@@ -107,8 +147,15 @@ function tryIt(path, method, operation, schema) {
       if (where === "path") address = address.replace(`{${name}}`, encodeURIComponent(input.value));
       else if (input.value) query.set(name, input.value);
     }
-    const headers = { "content-type": "application/json", ...(key.get() ? { authorization: `Bearer ${key.get()}` } : {}) };
-    const response = await fetch(addressOf(address) + (query.size ? `?${query}` : ""), { method: method.toUpperCase(), headers, body: body?.value });
+    const headers = {
+      "content-type": "application/json",
+      ...(key.get() ? { authorization: `Bearer ${key.get()}` } : {}),
+    };
+    const response = await fetch(addressOf(address) + (query.size ? `?${query}` : ""), {
+      method: method.toUpperCase(),
+      headers,
+      body: body?.value,
+    });
     const text = await response.text();
     told.hidden = false;
     told.textContent = `${response.status}\n${pretty(text)}`;

@@ -54,7 +54,14 @@ export function roam(row, buttons) {
     const all = buttons();
     const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
     const leftward = getComputedStyle(row).direction === "rtl" ? -1 : 1;
-    const steps = { ArrowRight: at + leftward, ArrowLeft: at - leftward, ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 };
+    const steps = {
+      ArrowRight: at + leftward,
+      ArrowLeft: at - leftward,
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: all.length - 1,
+    };
     const next = all[steps[event.key]];
     if (at < 0 || !next) return;
     event.preventDefault();

@@ -15,7 +15,11 @@ const WHOLE = 0.74; // of a request's bytes: an image is sent as base64
 export function imageBox(limits, { take, refuse }) {
   const most = Math.min(LARGEST, Math.floor(WHOLE * limits.bytes));
   const input = html("input", { type: "file", accept: "image/*", name: "image" });
-  const told = html("span", { class: "quiet" }, `PNG, JPEG, WebP, GIF or BMP, up to ${megabytes(most)}; or drop one here, or paste one.`);
+  const told = html(
+    "span",
+    { class: "quiet" },
+    `PNG, JPEG, WebP, GIF or BMP, up to ${megabytes(most)}; or drop one here, or paste one.`,
+  );
   const box = html("label", { class: "drop" }, html("span", {}, "Image"), input, told);
   const read = async (file) => {
     const why = await wrong(file, most, limits.pixels);

@@ -19,7 +19,12 @@ const KEYS = [
  */
 export function openSheet() {
   const rows = KEYS.flatMap(([keys, does]) => [html("dt", {}, html("kbd", {}, keys)), html("dd", {}, does)]);
-  const sheet = html("dialog", { class: "sheet", "aria-labelledby": "keys" }, html("h2", { id: "keys" }, "Keys"), html("dl", {}, ...rows));
+  const sheet = html(
+    "dialog",
+    { class: "sheet", "aria-labelledby": "keys" },
+    html("h2", { id: "keys" }, "Keys"),
+    html("dl", {}, ...rows),
+  );
   sheet.append(button("Close", () => sheet.close()));
   return sheet;
 }

@@ -55,7 +55,13 @@ function linesOf(text) {
 
 /** A text of lines, or of a file. */
 function box(name) {
-  const text = html("textarea", { rows: 5, dir: "auto", spellcheck: "false", "aria-label": name, name: name.toLowerCase() });
+  const text = html("textarea", {
+    rows: 5,
+    dir: "auto",
+    spellcheck: "false",
+    "aria-label": name,
+    name: name.toLowerCase(),
+  });
   const file = html("input", { type: "file", accept: ".txt,text/plain", "aria-label": `${name} from a file` });
   file.addEventListener("change", async () => {
     if (!file.files[0]) return;

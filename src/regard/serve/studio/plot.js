@@ -32,7 +32,8 @@ export function niceTicks(low, high, count = 5) {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = power * [1, 2, 5, 10].find((each) => each * power >= raw * 0.999);
   const found = [];
-  for (let tick = Math.ceil(low / step - 1e-9); tick * step <= high + 1e-9 * span; tick++) found.push(Number((tick * step).toPrecision(12)));
+  for (let tick = Math.ceil(low / step - 1e-9); tick * step <= high + 1e-9 * span; tick++)
+    found.push(Number((tick * step).toPrecision(12)));
   return found;
 }
 
@@ -56,7 +57,10 @@ function layOut({ series, bars, fromZero }) {
   return {
     x: scale(left - edge, right + edge, LEFT, WIDE - RIGHT),
     y: scale(bottom - (fromZero ? 0 : room), top + room, TOP + HIGH, TOP),
-    bottom, top, left, right,
+    bottom,
+    top,
+    left,
+    right,
     high: TOP + HIGH + BOTTOM + (bars ? BARS : 0),
   };
 }
@@ -72,12 +76,25 @@ function drawing(plot, dark) {
   const text = { "font-size": 12, fill: "currentColor" };
   const line = { stroke: "currentColor", "stroke-opacity": 0.18 };
   const grid = niceTicks(place.bottom, place.top).map((tick) =>
-    svg("g", {}, svg("path", { d: `M${LEFT} ${place.y(tick)}H${WIDE - RIGHT}`, ...line }), svg("text", { ...text, x: LEFT - 8, y: place.y(tick) + 4, "text-anchor": "end" }, String(tick))),
+    svg(
+      "g",
+      {},
+      svg("path", { d: `M${LEFT} ${place.y(tick)}H${WIDE - RIGHT}`, ...line }),
+      svg("text", { ...text, x: LEFT - 8, y: place.y(tick) + 4, "text-anchor": "end" }, String(tick)),
+    ),
   );
-  const ticks = plot.ticks ?? niceTicks(place.left, place.right, 6).map((tick) => /** @type {[number, string]} */ ([tick, tick.toLocaleString("en")]));
+  const ticks =
+    plot.ticks ??
+    niceTicks(place.left, place.right, 6).map(
+      (tick) => /** @type {[number, string]} */ ([tick, tick.toLocaleString("en")]),
+    );
   const under = TOP + HIGH + (plot.bars ? BARS : 0);
-  const names = ticks.map(([x, name]) => svg("text", { ...text, x: place.x(x), y: under + 18, "text-anchor": "middle" }, name));
-  const lines = plot.series.map((series, index) => drawSeries(series, place, colours[index % colours.length], DASHES[index % DASHES.length]));
+  const names = ticks.map(([x, name]) =>
+    svg("text", { ...text, x: place.x(x), y: under + 18, "text-anchor": "middle" }, name),
+  );
+  const lines = plot.series.map((series, index) =>
+    drawSeries(series, place, colours[index % colours.length], DASHES[index % DASHES.length]),
+  );
   return svg(
     "g",
     {},
@@ -95,20 +112,45 @@ function drawing(plot, dark) {
 /** @param {Series} series */
 function drawSeries({ name, points, dots = true }, place, colour, dash) {
   const at = points.filter(({ y }) => Number.isFinite(y));
-  const path = at.map(({ x, y }, index) => `${index ? "L" : "M"}${place.x(x).toFixed(1)} ${place.y(y).toFixed(1)}`).join("");
+  const path = at
+    .map(({ x, y }, index) => `${index ? "L" : "M"}${place.x(x).toFixed(1)} ${place.y(y).toFixed(1)}`)
+    .join("");
   const sure = at.filter(({ low, high }) => Number.isFinite(low) && Number.isFinite(high));
   const edge = [...sure.map(({ x, high }) => [x, high]), ...sure.map(({ x, low }) => [x, low]).reverse()];
-  const band = edge.map(([x, y], index) => `${index ? "L" : "M"}${place.x(x).toFixed(1)} ${place.y(y).toFixed(1)}`).join("");
+  const band = edge
+    .map(([x, y], index) => `${index ? "L" : "M"}${place.x(x).toFixed(1)} ${place.y(y).toFixed(1)}`)
+    .join("");
   const marks = dots
     ? at.map(({ x, y, about = "" }) =>
-        svg("circle", { class: "dot", cx: place.x(x).toFixed(1), cy: place.y(y).toFixed(1), r: 4, fill: colour, "data-x": x, "data-y": y, "data-series": name }, svg("title", {}, about || `${name}: ${y}`)),
+        svg(
+          "circle",
+          {
+            class: "dot",
+            cx: place.x(x).toFixed(1),
+            cy: place.y(y).toFixed(1),
+            r: 4,
+            fill: colour,
+            "data-x": x,
+            "data-y": y,
+            "data-series": name,
+          },
+          svg("title", {}, about || `${name}: ${y}`),
+        ),
       )
     : [];
   return svg(
     "g",
     { "data-series": name },
     ...(sure.length > 1 ? [svg("path", { d: `${band}Z`, fill: colour, "fill-opacity": 0.16 })] : []),
-    svg("path", { class: "line", d: path, fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash || null, "stroke-linejoin": "round" }),
+    svg("path", {
+      class: "line",
+      d: path,
+      fill: "none",
+      stroke: colour,
+      "stroke-width": 2,
+      "stroke-dasharray": dash || null,
+      "stroke-linejoin": "round",
+    }),
     ...marks,
   );
 }
@@ -118,8 +160,18 @@ function legend(series, colours) {
   if (series.length < 2) return [];
   return series.map(({ name }, index) => {
     const x = WIDE - RIGHT - 150 * (series.length - index);
-    const key = svg("path", { d: `M${x} 12h24`, stroke: colours[index % colours.length], "stroke-width": 2.5, "stroke-dasharray": DASHES[index % DASHES.length] || null });
-    return svg("g", {}, key, svg("text", { x: x + 30, y: 16, "font-size": 12, fill: "currentColor" }, name.slice(0, 18)));
+    const key = svg("path", {
+      d: `M${x} 12h24`,
+      stroke: colours[index % colours.length],
+      "stroke-width": 2.5,
+      "stroke-dasharray": DASHES[index % DASHES.length] || null,
+    });
+    return svg(
+      "g",
+      {},
+      key,
+      svg("text", { x: x + 30, y: 16, "font-size": 12, fill: "currentColor" }, name.slice(0, 18)),
+    );
   });
 }
 
@@ -134,8 +186,17 @@ function drawBars(bars, place) {
     ...bars.map(({ x, count }) => {
       const high = Math.max(1, (count / most) * (BARS - 24));
       const left = place.x(x) - width / 2;
-      const label = svg("text", { x: place.x(x), y: under - high - 4, "text-anchor": "middle", "font-size": 11, fill: "currentColor" }, String(count));
-      return svg("g", {}, svg("path", { d: `M${left} ${under}v${-high}h${width}v${high}z`, fill: "currentColor", "fill-opacity": 0.3 }), label);
+      const label = svg(
+        "text",
+        { x: place.x(x), y: under - high - 4, "text-anchor": "middle", "font-size": 11, fill: "currentColor" },
+        String(count),
+      );
+      return svg(
+        "g",
+        {},
+        svg("path", { d: `M${left} ${under}v${-high}h${width}v${high}z`, fill: "currentColor", "fill-opacity": 0.3 }),
+        label,
+      );
     }),
   );
 }
@@ -149,7 +210,11 @@ function drawBars(bars, place) {
 export function drawPlot(place, plot, { model = "", choose } = {}) {
   const { high } = layOut(plot);
   const size = { width: WIDE, height: high, viewBox: `0 0 ${WIDE} ${high}` };
-  const picture = svg("svg", { ...size, class: "plot", role: "group", "aria-label": plot.title, "font-family": FONT }, drawing(plot, isDark(place)));
+  const picture = svg(
+    "svg",
+    { ...size, class: "plot", role: "group", "aria-label": plot.title, "font-family": FONT },
+    drawing(plot, isDark(place)),
+  );
   for (const dot of choose ? picture.querySelectorAll(".dot") : []) {
     const act = () => choose(Number(dot.getAttribute("data-x")));
     dot.setAttribute("role", "button");
@@ -159,13 +224,31 @@ export function drawPlot(place, plot, { model = "", choose } = {}) {
     dot.addEventListener("keydown", (event) => event instanceof KeyboardEvent && event.key === "Enter" && act());
   }
   const name = (ending) => fileName(model, plot.title, ending);
-  const file = () => paper(WIDE + 20, high + (plot.note ? 70 : 50), plot.title, moved(10, 40, drawing(plot, false)), svg("text", { x: 14, y: high + 58, "font-size": 10 }, plot.note ?? ""));
+  const file = () =>
+    paper(
+      WIDE + 20,
+      high + (plot.note ? 70 : 50),
+      plot.title,
+      moved(10, 40, drawing(plot, false)),
+      svg("text", { x: 14, y: high + 58, "font-size": 10 }, plot.note ?? ""),
+    );
   const { CSV, ...ways } = waysToSave({ drawing: file, sheet: null, name });
   const table = () => {
-    const rows = plot.series.flatMap((each) => each.points.map(({ x, y, low = "", high: up = "" }) => [JSON.stringify(each.name), x, y, low, up].join(",")));
+    const rows = plot.series.flatMap((each) =>
+      each.points.map(({ x, y, low = "", high: up = "" }) => [JSON.stringify(each.name), x, y, low, up].join(",")),
+    );
     download(new Blob([`${["series,x,y,low,high", ...rows].join("\r\n")}\r\n`], { type: "text/csv" }), name("csv"));
   };
-  const saving = html("div", { class: "save", role: "group", "aria-label": `Save: ${plot.title}` }, ...saveButtons({ ...ways, CSV: table }));
+  const saving = html(
+    "div",
+    { class: "save", role: "group", "aria-label": `Save: ${plot.title}` },
+    ...saveButtons({ ...ways, CSV: table }),
+  );
   const note = plot.note ? [html("p", { class: "quiet" }, plot.note)] : [];
-  place.replaceChildren(html("h3", { class: "look" }, plot.title), html("div", { class: "stage", tabindex: 0, role: "region", "aria-label": plot.title }, picture), ...note, saving);
+  place.replaceChildren(
+    html("h3", { class: "look" }, plot.title),
+    html("div", { class: "stage", tabindex: 0, role: "region", "aria-label": plot.title }, picture),
+    ...note,
+    saving,
+  );
 }

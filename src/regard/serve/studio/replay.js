@@ -45,7 +45,11 @@ export function drawReplay(place, shell) {
 
   /** The looks after an update, fetched once. */
   async function looksOf(number) {
-    if (!state.looks.has(number)) state.looks.set(number, await get(`api/v1/runs/look?${new URLSearchParams({ name: state.run, number: String(number) })}`));
+    if (!state.looks.has(number))
+      state.looks.set(
+        number,
+        await get(`api/v1/runs/look?${new URLSearchParams({ name: state.run, number: String(number) })}`),
+      );
     return state.looks.get(number);
   }
 
@@ -59,7 +63,10 @@ export function drawReplay(place, shell) {
       if (mine !== turn) return;
       fillSentences(figures);
       const document = figures[Number(sentence.value)] ?? figures[0];
-      const drawn = view.draw({ ...document, model: state.run, note: `after update ${number}` }, { look: view.get()?.look.get() });
+      const drawn = view.draw(
+        { ...document, model: state.run, note: `after update ${number}` },
+        { look: view.get()?.look.get() },
+      );
       const tell = async () => (entropy.textContent = await sharpness(drawn));
       drawn.look.follow(tell);
       await tell();
@@ -70,7 +77,9 @@ export function drawReplay(place, shell) {
 
   function fillSentences(figures) {
     if (sentence.options.length === figures.length) return;
-    sentence.replaceChildren(...figures.map(({ source }, index) => html("option", { value: index }, source.text.slice(0, 60))));
+    sentence.replaceChildren(
+      ...figures.map(({ source }, index) => html("option", { value: index }, source.text.slice(0, 60))),
+    );
   }
 
   slider.addEventListener("input", () => {
@@ -104,8 +113,14 @@ export function drawReplay(place, shell) {
 /** How sharply a figure looks, in words. */
 async function sharpness(drawn) {
   const { kind, layer, heads } = drawn.look.get();
-  const sheet = await makeSheet(drawn.figure, { kind, layer, heads: heads.split(",").map(Number) }, { unit: "words", end: true });
-  const each = sheet.rows.map((_, row) => -rowOf(sheet, row).reduce((sum, share) => sum + (share > 0 ? share * Math.log(share) : 0), 0));
+  const sheet = await makeSheet(
+    drawn.figure,
+    { kind, layer, heads: heads.split(",").map(Number) },
+    { unit: "words", end: true },
+  );
+  const each = sheet.rows.map(
+    (_, row) => -rowOf(sheet, row).reduce((sum, share) => sum + (share > 0 ? share * Math.log(share) : 0), 0),
+  );
   const mean = each.reduce((sum, value) => sum + value, 0) / Math.max(1, each.length);
   return `Mean entropy of a row: ${mean.toFixed(3)} nats (even over ${sheet.columns.length} words: ${Math.log(sheet.columns.length).toFixed(3)}).`;
 }

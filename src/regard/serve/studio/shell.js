@@ -86,13 +86,23 @@ function frame(page, settings) {
   const links = PAGES.map(({ name, title }, index) => {
     const number = html("kbd", { "aria-hidden": "true" }, String(index + 1));
     const current = name === page.name ? "page" : null;
-    return html("a", { href: addressOf(name), "aria-current": current, "data-page": name }, number, html("span", {}, title));
+    return html(
+      "a",
+      { href: addressOf(name), "aria-current": current, "data-page": name },
+      number,
+      html("span", {}, title),
+    );
   });
   const keepQuestion = () => links.forEach((link) => keep(link));
   links.forEach((link) => link.addEventListener("pointerdown", keepQuestion));
   addEventListener("regard:asked", keepQuestion);
   keepQuestion();
-  const picker = html("label", { class: "menu inline", hidden: true }, html("span", {}, "Model"), html("select", { name: "model" }));
+  const picker = html(
+    "label",
+    { class: "menu inline", hidden: true },
+    html("span", {}, "Model"),
+    html("select", { name: "model" }),
+  );
   const sheet = openSheet();
   const copied = html("span", { role: "status", class: "copied" });
   const copy = button("Copy link", async () => {
@@ -105,9 +115,20 @@ function frame(page, settings) {
     { class: "bar" },
     html("span", { class: "brand" }, html("b", {}, "Regard"), " studio"),
     picker,
-    html("span", { class: "tools" }, copied, copy, themes(settings), button("?", () => sheet.showModal(), { "aria-label": "Keys" })),
+    html(
+      "span",
+      { class: "tools" },
+      copied,
+      copy,
+      themes(settings),
+      button("?", () => sheet.showModal(), { "aria-label": "Keys" }),
+    ),
   );
-  const gone = html("p", { class: "gone", role: "alert", hidden: true }, "The server does not answer. This page goes on when it is back.");
+  const gone = html(
+    "p",
+    { class: "gone", role: "alert", hidden: true },
+    "The server does not answer. This page goes on when it is back.",
+  );
   const alert = html("div", { class: "alert", role: "alert", hidden: true });
   const said = html("p", { class: "unseen", role: "status" });
   const footer = html("footer", { class: "foot" }, html("p", {}, WHY));
@@ -151,7 +172,10 @@ function listenToKeys({ links, sheet }) {
 
 /** @param {EventTarget} target */
 function isWritten(target) {
-  return target instanceof HTMLElement && target.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select");
+  return (
+    target instanceof HTMLElement &&
+    target.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select")
+  );
 }
 
 /** What is told to everybody, and what is wrong. */
@@ -198,7 +222,13 @@ function none(page, models) {
 function keyForm(message) {
   const input = html("input", { type: "password", name: "key", autocomplete: "off", required: true });
   const label = html("label", { class: "field" }, html("span", {}, "Key"), input);
-  const form = html("form", { class: "card keyform" }, html("p", {}, message), label, html("button", {}, "Use this key"));
+  const form = html(
+    "form",
+    { class: "card keyform" },
+    html("p", {}, message),
+    label,
+    html("button", {}, "Use this key"),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     key.set(input.value);

@@ -10,7 +10,12 @@ const json = (value) => JSON.stringify(value);
 /** Within single quotes of a shell. @param {string} text */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 const curl = (url, body, headers = []) =>
-  [`curl ${quoted(url)}`, "-H 'content-type: application/json'", ...headers.map((each) => `-H ${quoted(each)}`), `-d ${quoted(json(body))}`].join(" \\\n  ");
+  [
+    `curl ${quoted(url)}`,
+    "-H 'content-type: application/json'",
+    ...headers.map((each) => `-H ${quoted(each)}`),
+    `-d ${quoted(json(body))}`,
+  ].join(" \\\n  ");
 const fetched = (url, body, found, headers = {}) =>
   [
     `const response = await fetch(${json(url)}, {`,
@@ -22,15 +27,21 @@ const fetched = (url, body, found, headers = {}) =>
     `console.log(${found});`,
   ].join("\n");
 /** A value of JSON as Python writes it. @param {object} value */
-const python = (value) => json(value).replace(/:(true|false|null)/g, (_, word) => `:${{ true: "True", false: "False", null: "None" }[word]}`);
+const python = (value) =>
+  json(value).replace(/:(true|false|null)/g, (_, word) => `:${{ true: "True", false: "False", null: "None" }[word]}`);
 const isText = ({ reads }) => reads !== "image";
 const translates = ({ goal, reads, languages }) => goal === "write" && reads === "text" && Boolean(languages);
 
 const own = ({ model, text }) => ({ model: model.id, inputs: text });
 const libre = ({ model, text }) => ({ q: text, source: model.languages.source, target: model.languages.target });
 const DEEPL = { en: "EN-US", pt: "PT-PT" }; // targets of which DeepL's clients want to know the kind
-const deepl = ({ model: { languages }, text }) => ({ text: [text], source_lang: languages.source.toUpperCase(), target_lang: DEEPL[languages.target] ?? languages.target.toUpperCase() });
-const azure = ({ origin, model }) => `${origin}/translate?api-version=3.0&from=${model.languages.source}&to=${model.languages.target}&includeAlignment=true`;
+const deepl = ({ model: { languages }, text }) => ({
+  text: [text],
+  source_lang: languages.source.toUpperCase(),
+  target_lang: DEEPL[languages.target] ?? languages.target.toUpperCase(),
+});
+const azure = ({ origin, model }) =>
+  `${origin}/translate?api-version=3.0&from=${model.languages.source}&to=${model.languages.target}&includeAlignment=true`;
 const chat = ({ model, text }) => ({ model: model.id, messages: [{ role: "user", content: text }] });
 
 /** @type {Protocol[]} */
@@ -60,7 +71,8 @@ export const PROTOCOLS = [
     path: "/api/v1/image",
     fits: (model) => !isText(model),
     written: {
-      curl: ({ origin, model }) => `curl ${quoted(`${origin}/api/v1/image`)} \\\n  -F file=@image.png \\\n  -F model=${quoted(model.id)}`,
+      curl: ({ origin, model }) =>
+        `curl ${quoted(`${origin}/api/v1/image`)} \\\n  -F file=@image.png \\\n  -F model=${quoted(model.id)}`,
       Python: ({ origin, model }) =>
         [
           "import base64, json, pathlib, urllib.request",
@@ -82,7 +94,12 @@ export const PROTOCOLS = [
       curl: (about) => curl(`${about.origin}/translate`, libre(about)),
       Python: (about) => {
         const { source, target } = about.model.languages;
-        return [`from libretranslatepy import LibreTranslateAPI`, "", `api = LibreTranslateAPI(${json(about.origin)})`, `print(api.translate(${json(about.text)}, ${json(source)}, ${json(target)}))`].join("\n");
+        return [
+          `from libretranslatepy import LibreTranslateAPI`,
+          "",
+          `api = LibreTranslateAPI(${json(about.origin)})`,
+          `print(api.translate(${json(about.text)}, ${json(source)}, ${json(target)}))`,
+        ].join("\n");
       },
       JavaScript: (about) => fetched(`${about.origin}/translate`, libre(about), "answer.translatedText"),
     },
@@ -96,9 +113,17 @@ export const PROTOCOLS = [
       curl: (about) => curl(`${about.origin}/v2/translate`, deepl(about), ["Authorization: DeepL-Auth-Key KEY"]),
       Python: (about) => {
         const { source_lang: source, target_lang: target } = deepl(about);
-        return [`import deepl`, "", `client = deepl.Translator("KEY", server_url=${json(about.origin)})`, `print(client.translate_text(${json(about.text)}, source_lang=${json(source)}, target_lang=${json(target)}).text)`].join("\n");
+        return [
+          `import deepl`,
+          "",
+          `client = deepl.Translator("KEY", server_url=${json(about.origin)})`,
+          `print(client.translate_text(${json(about.text)}, source_lang=${json(source)}, target_lang=${json(target)}).text)`,
+        ].join("\n");
       },
-      JavaScript: (about) => fetched(`${about.origin}/v2/translate`, deepl(about), "answer.translations[0].text", { authorization: "DeepL-Auth-Key KEY" }),
+      JavaScript: (about) =>
+        fetched(`${about.origin}/v2/translate`, deepl(about), "answer.translations[0].text", {
+          authorization: "DeepL-Auth-Key KEY",
+        }),
     },
   },
   {
@@ -119,7 +144,10 @@ export const PROTOCOLS = [
           "print(found[0].translations[0].text)",
         ].join("\n");
       },
-      JavaScript: (about) => fetched(azure(about), [{ text: about.text }], "answer[0].translations[0].text", { "ocp-apim-subscription-key": "KEY" }),
+      JavaScript: (about) =>
+        fetched(azure(about), [{ text: about.text }], "answer[0].translations[0].text", {
+          "ocp-apim-subscription-key": "KEY",
+        }),
     },
   },
   {
@@ -137,7 +165,10 @@ export const PROTOCOLS = [
           `found = client.chat.completions.create(model=${json(about.model.id)}, messages=[{"role": "user", "content": ${json(about.text)}}])`,
           "print(found.choices[0].message.content)",
         ].join("\n"),
-      JavaScript: (about) => fetched(`${about.origin}/v1/chat/completions`, chat(about), "answer.choices[0].message.content", { authorization: "Bearer KEY" }),
+      JavaScript: (about) =>
+        fetched(`${about.origin}/v1/chat/completions`, chat(about), "answer.choices[0].message.content", {
+          authorization: "Bearer KEY",
+        }),
     },
   },
 ];

@@ -29,7 +29,12 @@ export function createTable(name, columns, { open, by = 0, down = false } = {}) 
     draw();
   });
   const table = html("table", { "aria-label": name }, html("thead", {}, html("tr", {}, ...heads)), body);
-  const element = html("div", { class: "table" }, html("div", { class: "wide", tabindex: 0, role: "region", "aria-label": name }, table), more);
+  const element = html(
+    "div",
+    { class: "table" },
+    html("div", { class: "wide", tabindex: 0, role: "region", "aria-label": name }, table),
+    more,
+  );
 
   function order(index) {
     state.down = state.by === index ? !state.down : columns[index].digits !== undefined;
@@ -41,7 +46,9 @@ export function createTable(name, columns, { open, by = 0, down = false } = {}) 
     const value = columns[state.by]?.value ?? (() => 0);
     const compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
     const sorted = [...state.rows].sort((one, other) => (state.down ? -1 : 1) * compare(value(one), value(other)));
-    heads.forEach((head, index) => head.setAttribute("aria-sort", index !== state.by ? "none" : state.down ? "descending" : "ascending"));
+    heads.forEach((head, index) =>
+      head.setAttribute("aria-sort", index !== state.by ? "none" : state.down ? "descending" : "ascending"),
+    );
     body.replaceChildren(...sorted.slice(0, state.most).map(line));
     const first = body.querySelector("tr");
     if (first && open) first.tabIndex = 0;

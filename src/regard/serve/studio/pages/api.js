@@ -18,7 +18,11 @@ export async function open(place, shell) {
   const about = html("section", { class: "card" });
   const snippets = html("div", { class: "snippets" });
   const docs = html("a", { href: addressOf("docs") }, "Every route, described, to be tried");
-  place.append(html("section", { class: "card" }, field("Text", text), html("p", { class: "quiet" }, docs)), snippets, about);
+  place.append(
+    html("section", { class: "card" }, field("Text", text), html("p", { class: "quiet" }, docs)),
+    snippets,
+    about,
+  );
   const known = await get("openapi.json");
 
   function draw() {
@@ -41,9 +45,22 @@ export async function open(place, shell) {
       ["A request may have", `${limits.texts.toLocaleString("en")} texts, ${limits.bytes.toLocaleString("en")} bytes`],
       ["An image may have", `${limits.pixels.toLocaleString("en")} pixels`],
     ];
-    const list = html("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [html("dt", {}, name), html("dd", {}, value)]));
+    const list = html(
+      "dl",
+      { class: "facts" },
+      ...rows.flatMap(([name, value]) => [html("dt", {}, name), html("dd", {}, value)]),
+    );
     const { text: written } = await get(`api/v1/models/${encodeURIComponent(model.id)}/card`);
-    const more = written ? [html("details", {}, html("summary", {}, "Model card"), html("pre", { class: "text", tabindex: 0, dir: "auto" }, written))] : [];
+    const more = written
+      ? [
+          html(
+            "details",
+            {},
+            html("summary", {}, "Model card"),
+            html("pre", { class: "text", tabindex: 0, dir: "auto" }, written),
+          ),
+        ]
+      : [];
     about.replaceChildren(html("h2", {}, model.id), list, ...more);
   }
 
@@ -70,7 +87,13 @@ function drawProtocol({ name, about, written }, asked) {
       setTimeout(() => (copied.textContent = "Copy"), 2000);
     });
     const label = `${name}, ${language}`;
-    return html("div", { class: "snippet" }, html("h3", { class: "look" }, language), copied, html("pre", { tabindex: 0, role: "region", "aria-label": label }, html("code", {}, code)));
+    return html(
+      "div",
+      { class: "snippet" },
+      html("h3", { class: "look" }, language),
+      copied,
+      html("pre", { tabindex: 0, role: "region", "aria-label": label }, html("code", {}, code)),
+    );
   });
   return card(name, html("p", { class: "quiet" }, about), ...parts);
 }

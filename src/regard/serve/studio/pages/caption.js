@@ -34,7 +34,12 @@ export async function open(place, shell) {
       shell.complain(why);
     },
   });
-  const form = html("form", { class: "card ask" }, html("div", { class: "options" }, html("h2", {}, "Image"), field("Beam", beam)), box);
+  const form = html(
+    "form",
+    { class: "card ask" },
+    html("div", { class: "options" }, html("h2", {}, "Image"), field("Beam", beam)),
+    box,
+  );
   form.addEventListener("submit", (event) => event.preventDefault());
   const output = html("section", { class: "card output", hidden: true });
   const figure = html("section", { class: "card captioned", hidden: true, "aria-label": "What each word looked at" });
@@ -54,9 +59,16 @@ export async function open(place, shell) {
     form.setAttribute("aria-busy", "true");
     const written = model.goal === "write";
     const width = Number(beam.value) || BEAM;
-    const more = written ? { beam: width, nbest: width, candidates: CANDIDATES, ...(prefix.length ? { prefix } : {}) } : {};
+    const more = written
+      ? { beam: width, nbest: width, candidates: CANDIDATES, ...(prefix.length ? { prefix } : {}) }
+      : {};
     try {
-      const { answers } = await ask("api/v1/answer", { model: model.id, inputs: state.chosen.uri, figure: true, ...more });
+      const { answers } = await ask("api/v1/answer", {
+        model: model.id,
+        inputs: state.chosen.uri,
+        figure: true,
+        ...more,
+      });
       state.answers = answers[0];
       await show(0);
       shell.say(`Output: ${state.answers[0].text}`);
@@ -77,7 +89,13 @@ export async function open(place, shell) {
       ...(answer.piece_likelihoods ? [drawChips(answer, begin)] : []),
       ...(answer.probabilities ? [drawShares("Classes", Object.entries(answer.probabilities))] : []),
     );
-    others.replaceChildren(drawNbest(state.answers.filter((each) => each.score !== undefined), at, show));
+    others.replaceChildren(
+      drawNbest(
+        state.answers.filter((each) => each.score !== undefined),
+        at,
+        show,
+      ),
+    );
     output.hidden = figure.hidden = false;
     side.hidden = answer.score === undefined;
     await drawMaps(figure, answer, shell.model().id);
@@ -92,11 +110,15 @@ export async function open(place, shell) {
 async function drawMaps(figure, answer, model) {
   const { image, grid } = answer;
   if (!grid?.weights.length || !image) {
-    figure.replaceChildren(html("p", { class: "quiet" }, "This model does not attend: its words have no place in the image."));
+    figure.replaceChildren(
+      html("p", { class: "quiet" }, "This model does not attend: its words have no place in the image."),
+    );
     return;
   }
   const maps = grid.weights.slice(0, MOST);
-  const words = answer.words?.slice(0, MOST) ?? maps.map((_, query) => (maps.length === 1 ? "what it looked at" : `query ${query + 1}`));
+  const words =
+    answer.words?.slice(0, MOST) ??
+    maps.map((_, query) => (maps.length === 1 ? "what it looked at" : `query ${query + 1}`));
   const hard = maps.every((map) => Math.max(...map.flat()) > 0.999);
   const document = { image, words, maps, smooth: !hard, opacity: 0.8 };
   const drawing = html("div", { "data-regard": "captioned" });
@@ -104,11 +126,24 @@ async function drawMaps(figure, answer, model) {
   const name = (ending) => fileName(model, answer.text.slice(0, 60), ending);
   const ways = {
     PNG: () => drawing.querySelector("canvas").toBlob((blob) => download(blob, name("png"))),
-    JSON: () => download(new Blob([JSON.stringify({ ...document, ...answer })], { type: "application/json" }), name("json")),
+    JSON: () =>
+      download(new Blob([JSON.stringify({ ...document, ...answer })], { type: "application/json" }), name("json")),
   };
-  const still = movement(maps) < STILL ? [html("p", { class: "warning" }, "The attention hardly moves from word to word, so these maps say nothing of a word.")] : [];
+  const still =
+    movement(maps) < STILL
+      ? [
+          html(
+            "p",
+            { class: "warning" },
+            "The attention hardly moves from word to word, so these maps say nothing of a word.",
+          ),
+        ]
+      : [];
   const saving = html("div", { class: "save", role: "group", "aria-label": "Save this figure" }, ...saveButtons(ways));
-  const left = grid.weights.length > MOST ? [html("p", { class: "quiet" }, `The first ${MOST} of ${grid.weights.length} words are drawn.`)] : [];
+  const left =
+    grid.weights.length > MOST
+      ? [html("p", { class: "quiet" }, `The first ${MOST} of ${grid.weights.length} words are drawn.`)]
+      : [];
   figure.replaceChildren(...still, drawing, ...left, saving);
 }
 
@@ -120,7 +155,10 @@ async function drawMaps(figure, answer, model) {
 export function movement(maps) {
   const shares = maps.map((map) => {
     const flat = map.flat();
-    const sum = Math.max(1e-9, flat.reduce((one, other) => one + other, 0));
+    const sum = Math.max(
+      1e-9,
+      flat.reduce((one, other) => one + other, 0),
+    );
     return flat.map((value) => value / sum);
   });
   let [total, pairs] = [0, 0];

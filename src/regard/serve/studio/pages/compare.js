@@ -27,7 +27,11 @@ export async function open(place, shell) {
     begin();
   });
   asking.text.after(field("Second source", other));
-  const page = { output: html("section", { class: "card", hidden: true }), controls: card("View"), figures: html("div", { class: "compared" }) };
+  const page = {
+    output: html("section", { class: "card", hidden: true }),
+    controls: card("View"),
+    figures: html("div", { class: "compared" }),
+  };
   drawControls(page.controls, shell.settings, ["view", "unit", "scale"]);
   page.controls.hidden = true;
   place.append(asking.form, page.output, page.controls, page.figures);
@@ -47,7 +51,9 @@ export async function open(place, shell) {
     const asked = readQuery();
     shell.choose(asked.model);
     const first = shell.model().id;
-    const named = fitting.some(({ id }) => id === asked.with) ? asked.with : fitting.find(({ id }) => id !== first)?.id ?? first;
+    const named = fitting.some(({ id }) => id === asked.with)
+      ? asked.with
+      : (fitting.find(({ id }) => id !== first)?.id ?? first);
     second.value = named;
     asking.fill(asked.text ?? "");
     other.value = asked.second ?? "";
@@ -82,9 +88,21 @@ export async function open(place, shell) {
       focus.follow(keep);
     });
     const [one, two] = answers;
-    const score = (answer, { model }) => html("p", { class: "answer", dir: "auto", "data-testid": "output" }, answer.text || "(empty)", html("small", { class: "quiet" }, ` ${model}, score ${answer.score.toFixed(3)}`));
+    const score = (answer, { model }) =>
+      html(
+        "p",
+        { class: "answer", dir: "auto", "data-testid": "output" },
+        answer.text || "(empty)",
+        html("small", { class: "quiet" }, ` ${model}, score ${answer.score.toFixed(3)}`),
+      );
     const save = button("Save both as HTML", () => savePage(documents, shell.settings.get(), shell.complain));
-    page.output.replaceChildren(html("h2", {}, "Outputs"), score(one, both[0]), score(two, both[1]), drawDiff(one.text, two.text), html("div", { class: "buttons" }, save));
+    page.output.replaceChildren(
+      html("h2", {}, "Outputs"),
+      score(one, both[0]),
+      score(two, both[1]),
+      drawDiff(one.text, two.text),
+      html("div", { class: "buttons" }, save),
+    );
     page.output.hidden = page.controls.hidden = false;
     keep();
   }

@@ -25,10 +25,19 @@ export async function open(place, shell) {
   const beam = number("beam", { min: 1, max: 16, value: 5 });
   const width = number("width", { min: 1, max: 1000, placeholder: "even" });
   const others = shell.models.filter(({ goal, reads }) => goal === "write" && reads === "text");
-  const second = html("select", { name: "second" }, html("option", { value: "" }, "none"), ...others.map(({ id }) => html("option", { value: id }, id)));
+  const second = html(
+    "select",
+    { name: "second" },
+    html("option", { value: "" }, "none"),
+    ...others.map(({ id }) => html("option", { value: id }, id)),
+  );
   const fields = [field("Beside it", second), field("Beam", beam), field("Words a bin", width)];
   const pairs = pairsForm({ does: "Evaluate", fields }, begin);
-  const page = { scores: html("section", { class: "card", hidden: true }), plot: html("section", { class: "card", hidden: true }), table: html("section", { class: "card", hidden: true }) };
+  const page = {
+    scores: html("section", { class: "card", hidden: true }),
+    plot: html("section", { class: "card", hidden: true }),
+    table: html("section", { class: "card", hidden: true }),
+  };
   place.append(pairs.form, page.scores, page.plot, page.table);
   const state = { runs: /** @type {Run[]} */ ([]), lines: /** @type {Line[]} */ ([]), sources: [], references: [] };
   let stop = new AbortController();
@@ -47,7 +56,11 @@ export async function open(place, shell) {
       const runs = [];
       for (const model of models) {
         const done = (count) => pairs.advance((runs.length + count / sources.length) / models.length);
-        runs.push({ model, answers: await translateAll(model, sources, Number(beam.value) || 5, signal, done), scored: null });
+        runs.push({
+          model,
+          answers: await translateAll(model, sources, Number(beam.value) || 5, signal, done),
+          scored: null,
+        });
       }
       Object.assign(state, { runs, sources, references });
       await score();
@@ -66,7 +79,12 @@ export async function open(place, shell) {
     const edges = edgesOf(Number(width.value), sources);
     try {
       for (const run of runs) {
-        run.scored = await ask("api/v1/evaluate", { sources, references, outputs: run.answers.map(({ text }) => text), edges });
+        run.scored = await ask("api/v1/evaluate", {
+          sources,
+          references,
+          outputs: run.answers.map(({ text }) => text),
+          edges,
+        });
       }
     } catch (error) {
       return shell.complain(error);
@@ -98,7 +116,13 @@ export async function open(place, shell) {
     const names = bins.map(({ low, high }) => (low === high ? String(low) : `${low}\u2013${high}`));
     const series = runs.map(({ model, scored }) => ({
       name: model,
-      points: scored.bins.map(({ count, score }, x) => ({ x, y: score.value, low: score.low, high: score.high, about: `${model}, ${names[x]} words: BLEU ${score.value.toFixed(1)} (${score.low.toFixed(1)} to ${score.high.toFixed(1)}), ${count} sentences` })),
+      points: scored.bins.map(({ count, score }, x) => ({
+        x,
+        y: score.value,
+        low: score.low,
+        high: score.high,
+        about: `${model}, ${names[x]} words: BLEU ${score.value.toFixed(1)} (${score.low.toFixed(1)} to ${score.high.toFixed(1)}), ${count} sentences`,
+      })),
     }));
     const plot = {
       title: "BLEU by length of the source",
@@ -121,7 +145,16 @@ export async function open(place, shell) {
     const all = html("button", { type: "button", hidden: !bin }, "Show all");
     all.addEventListener("click", () => show(null));
     const told = bin ? `${lines.length} sentences of ${bin.low} to ${bin.high} words` : `${lines.length} sentences`;
-    page.table.replaceChildren(html("h2", {}, "Sentences"), html("div", { class: "buttons" }, html("p", { class: "quiet" }, `${told}. Enter or a click opens one in Translate.`), all), table.element);
+    page.table.replaceChildren(
+      html("h2", {}, "Sentences"),
+      html(
+        "div",
+        { class: "buttons" },
+        html("p", { class: "quiet" }, `${told}. Enter or a click opens one in Translate.`),
+        all,
+      ),
+      table.element,
+    );
   }
 
   /** @param {Line} line */
@@ -154,7 +187,18 @@ function edgesOf(width, sources) {
 /** The scores of a model, as they are quoted. */
 function scoresOf({ model, scored }) {
   const rows = scored.scores.map(({ name, value, low, high, signature }) =>
-    html("div", {}, html("dt", {}, name), html("dd", {}, html("b", {}, value.toFixed(1)), html("span", {}, `95 % interval ${low.toFixed(1)} to ${high.toFixed(1)}`), html("span", { class: "signature" }, signature))),
+    html(
+      "div",
+      {},
+      html("dt", {}, name),
+      html(
+        "dd",
+        {},
+        html("b", {}, value.toFixed(1)),
+        html("span", {}, `95 % interval ${low.toFixed(1)} to ${high.toFixed(1)}`),
+        html("span", { class: "signature" }, signature),
+      ),
+    ),
   );
   return html("div", {}, html("h3", { class: "look" }, model), html("dl", { class: "scores" }, ...rows));
 }
@@ -168,7 +212,12 @@ function columnsOf(runs) {
     ? [
         { title: `Output (${second.model})`, value: (line) => line.runs[1].answer.text },
         { title: "BLEU", value: (line) => line.runs[1].bleu, digits: 1 },
-        { title: "Change", value: (line) => line.runs[1].bleu - one(line).bleu, digits: 1, about: `BLEU of ${second.model} minus that of ${first.model}` },
+        {
+          title: "Change",
+          value: (line) => line.runs[1].bleu - one(line).bleu,
+          digits: 1,
+          about: `BLEU of ${second.model} minus that of ${first.model}`,
+        },
       ]
     : [];
   return [
@@ -180,8 +229,18 @@ function columnsOf(runs) {
     { title: "chrF", value: (line) => one(line).chrf, digits: 1 },
     ...both,
     { title: "Log p", value: (line) => each(one(line)), digits: 2, about: "log likelihood a piece" },
-    { title: "Coverage", value: (line) => 100 * one(line).answer.evidence?.coverage, digits: 0, about: "percent of the source that was looked at" },
-    { title: "Focus", value: (line) => 100 * one(line).answer.evidence?.["focus out"], digits: 0, about: "percent: each word of the output looks at few" },
+    {
+      title: "Coverage",
+      value: (line) => 100 * one(line).answer.evidence?.coverage,
+      digits: 0,
+      about: "percent of the source that was looked at",
+    },
+    {
+      title: "Focus",
+      value: (line) => 100 * one(line).answer.evidence?.["focus out"],
+      digits: 0,
+      about: "percent: each word of the output looks at few",
+    },
     { title: "Words", value: ({ words }) => words, digits: 0 },
   ];
 }

@@ -34,7 +34,9 @@ function headOf(name) {
 export async function open(place, shell) {
   if (!shell.model()) return;
   const words = { title: "Source", does: "Look", doing: "Looking" };
-  const asking = askForm(shell, words, (text) => start({ model: shell.model().id, text: text.replace(/\s*\n\s*/g, " "), off: "" }));
+  const asking = askForm(shell, words, (text) =>
+    start({ model: shell.model().id, text: text.replace(/\s*\n\s*/g, " "), off: "" }),
+  );
   const page = parts(shell);
   place.append(asking.form, page.output, html("div", { class: "beside" }, page.figure, page.side), page.measured);
   const view = figurePlace(page.figure, shell, { view: "heads" });
@@ -89,7 +91,10 @@ export async function open(place, shell) {
   async function draw(answer) {
     const { plain } = state;
     const changed = answer === plain ? [] : [badge(plain.score, answer.score), drawDiff(plain.text, answer.text)];
-    page.text.replaceChildren(html("p", { class: "answer", dir: "auto", "data-testid": "output" }, answer.text || "(empty)"), ...changed);
+    page.text.replaceChildren(
+      html("p", { class: "answer", dir: "auto", "data-testid": "output" }, answer.text || "(empty)"),
+      ...changed,
+    );
     page.output.hidden = page.side.hidden = page.measured.hidden = false;
     const old = view.get()?.look.get();
     const drawn = view.draw({ ...answer.figure, model: state.asked.model }, { look: old });
@@ -112,7 +117,10 @@ export async function open(place, shell) {
             made.setAttribute("aria-pressed", String(!state.off.has(name)));
             ready();
           };
-          const made = button(String(head + 1), flip, { "aria-pressed": String(!state.off.has(name)), "aria-label": `Layer ${layer + 1} head ${head + 1} (${kind})` });
+          const made = button(String(head + 1), flip, {
+            "aria-pressed": String(!state.off.has(name)),
+            "aria-label": `Layer ${layer + 1} head ${head + 1} (${kind})`,
+          });
           return made;
         });
         return html("div", { class: "switches" }, html("span", {}, `Layer ${layer + 1}`), ...switches);
@@ -144,24 +152,43 @@ function badge(before, after) {
 function columns() {
   return [
     { title: "Head", value: (row) => `${row.kind}, layer ${row.layer + 1}, head ${row.head + 1}` },
-    { title: "Entropy", value: (row) => row.entropy, digits: 3, about: "of the mean row, in nats: 0 looks at one place alone" },
+    {
+      title: "Entropy",
+      value: (row) => row.entropy,
+      digits: 3,
+      about: "of the mean row, in nats: 0 looks at one place alone",
+    },
     { title: "Strongest", value: (row) => row.strongest, digits: 3, about: "the largest weight of a row, on average" },
-    { title: "On links", value: (row) => row.links, digits: 3, about: "the weight that lies on the links of the alignment, on average over linked words" },
+    {
+      title: "On links",
+      value: (row) => row.links,
+      digits: 3,
+      about: "the weight that lies on the links of the alignment, on average over linked words",
+    },
   ];
 }
 
 /** Every head in numbers, between words. */
 async function measure(figure) {
   const { document } = figure;
-  const names = figure.kinds.flatMap((kind) => figure.layers(kind).flatMap(({ layer, shape }) => Array.from({ length: shape[0] }, (_, head) => ({ kind, layer, head }))));
+  const names = figure.kinds.flatMap((kind) =>
+    figure
+      .layers(kind)
+      .flatMap(({ layer, shape }) => Array.from({ length: shape[0] }, (_, head) => ({ kind, layer, head }))),
+  );
   return Promise.all(
     names.map(async ({ kind, layer, head }) => {
       const sheet = await makeSheet(figure, { kind, layer, heads: [head] }, { unit: "words", end: true });
       const rows = sheet.rows.map((_, row) => [...rowOf(sheet, row)]);
       const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-      const entropy = mean(rows.map((row) => -row.reduce((sum, share) => sum + (share > 0 ? share * Math.log(share) : 0), 0)));
+      const entropy = mean(
+        rows.map((row) => -row.reduce((sum, share) => sum + (share > 0 ? share * Math.log(share) : 0), 0)),
+      );
       const strongest = mean(rows.map((row) => Math.max(...row)));
-      const links = kind === "cross" && document.links.length ? mean(document.links.map(([source, target]) => rows[target][source])) : NaN;
+      const links =
+        kind === "cross" && document.links.length
+          ? mean(document.links.map(([source, target]) => rows[target][source]))
+          : NaN;
       return { kind, layer, head, entropy, strongest, links };
     }),
   );
@@ -174,7 +201,11 @@ function parts(shell) {
   const [again, on] = [button("Decode again", () => {}), button("All on", () => {})];
   const controls = html("div");
   drawControls(controls, shell.settings, ["view", "unit", "scale"]);
-  const about = html("p", { class: "quiet" }, "A head that is off brings nothing home. Switch some off and decode again.");
+  const about = html(
+    "p",
+    { class: "quiet" },
+    "A head that is off brings nothing home. Switch some off and decode again.",
+  );
   const side = html(
     "div",
     { class: "side-panel", hidden: true },

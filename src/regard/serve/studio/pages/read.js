@@ -93,7 +93,17 @@ async function readThrough(model, text) {
   const looked = await ask("api/v1/look", { model, input: text });
   const [words, each, likelihood] = [scored.words[0], scored.word_likelihoods[0], scored.likelihoods[0]];
   const about = `Log likelihood ${likelihood.toFixed(2)}, ${(likelihood / Math.max(1, each.length)).toFixed(2)} a word. Warm words surprised the model.`;
-  return { told: [html("p", { class: "quiet" }, about), drawWords(words, each.map((value) => value.toFixed(2)), each.map(Math.exp))], figure: looked.figure };
+  return {
+    told: [
+      html("p", { class: "quiet" }, about),
+      drawWords(
+        words,
+        each.map((value) => value.toFixed(2)),
+        each.map(Math.exp),
+      ),
+    ],
+    figure: looked.figure,
+  };
 }
 
 /** What any other model answers. */
@@ -103,11 +113,26 @@ async function answered(model, text) {
   const answer = answers[0][0];
   const told = [];
   if (answer.tags) told.push(drawWords(answer.words, answer.tags, answer.tag_probabilities));
-  else if (answer.vector) told.push(html("p", {}, `A vector of ${answer.vector.length} numbers: ${answer.vector.slice(0, 8).map((each) => each.toFixed(3)).join(", ")} \u2026`));
+  else if (answer.vector)
+    told.push(
+      html(
+        "p",
+        {},
+        `A vector of ${answer.vector.length} numbers: ${answer.vector
+          .slice(0, 8)
+          .map((each) => each.toFixed(3))
+          .join(", ")} \u2026`,
+      ),
+    );
   else told.push(html("p", { class: "answer", dir: "auto", "data-testid": "output" }, answer.filled ?? answer.text));
   if (answer.probabilities) told.push(drawShares("Classes", Object.entries(answer.probabilities)));
   for (const { position, candidates } of answer.holes ?? []) {
-    told.push(drawShares(`Hole ${position + 1}`, candidates.map(({ piece, probability }) => [piece, probability])));
+    told.push(
+      drawShares(
+        `Hole ${position + 1}`,
+        candidates.map(({ piece, probability }) => [piece, probability]),
+      ),
+    );
   }
   return { told, figure: answer.figure };
 }
@@ -115,7 +140,12 @@ async function answered(model, text) {
 /** Words with something below each, and how sure the model was as the colour of the line below. */
 function drawWords(words, below, sure) {
   const all = words.map((word, index) => {
-    const made = html("span", { class: "chip" }, html("bdi", {}, shown(word.trim() || word)), html("small", {}, below[index]));
+    const made = html(
+      "span",
+      { class: "chip" },
+      html("bdi", {}, shown(word.trim() || word)),
+      html("small", {}, below[index]),
+    );
     made.style.setProperty("--sure", String(sure[index]));
     return made;
   });
@@ -131,6 +161,20 @@ function parts(shell) {
   const go = button("Go on writing", () => {});
   const halt = button("Stop", () => {}, { hidden: true });
   const take = button("Read this", () => {}, { hidden: true });
-  const going = html("section", { class: "card", hidden: true }, html("div", { class: "buttons" }, go, halt, take), written);
-  return { output: html("section", { class: "card", hidden: true }), figure: html("div", { class: "figure-place" }), side, going, written, go, halt, take };
+  const going = html(
+    "section",
+    { class: "card", hidden: true },
+    html("div", { class: "buttons" }, go, halt, take),
+    written,
+  );
+  return {
+    output: html("section", { class: "card", hidden: true }),
+    figure: html("div", { class: "figure-place" }),
+    side,
+    going,
+    written,
+    go,
+    halt,
+    take,
+  };
 }

@@ -27,7 +27,13 @@ export async function open(place, shell) {
   const curve = html("div");
   const changed = html("div");
   const heading = html("h2");
-  const curves = html("section", { class: "card", hidden: true }, html("div", { class: "options" }, heading, field("Show", what), field("Beside it", beside)), curve, changed);
+  const curves = html(
+    "section",
+    { class: "card", hidden: true },
+    html("div", { class: "options" }, heading, field("Show", what), field("Beside it", beside)),
+    curve,
+    changed,
+  );
   const replay = html("section", { class: "card", hidden: true });
   place.append(list, curves, replay);
   const player = drawReplay(replay, shell);
@@ -57,7 +63,10 @@ export async function open(place, shell) {
     if (!state.run) return;
     heading.textContent = state.run;
     const names = state.runs.map(({ name }) => name).filter((name) => name !== state.run);
-    beside.replaceChildren(html("option", { value: "" }, "none"), ...names.map((name) => html("option", { value: name }, name)));
+    beside.replaceChildren(
+      html("option", { value: "" }, "none"),
+      ...names.map((name) => html("option", { value: name }, name)),
+    );
     beside.value = state.other;
     await refresh(stop.signal);
     fillWhat(wanted);
@@ -79,7 +88,8 @@ export async function open(place, shell) {
   function fillWhat(wanted) {
     const names = [...state.courses.get(state.run).measured.keys()];
     const now = [wanted, what.value, ...FIRST].find((name) => names.includes(name)) ?? names[0];
-    if (what.options.length !== names.length) what.replaceChildren(...names.map((name) => html("option", { value: name }, name)));
+    if (what.options.length !== names.length)
+      what.replaceChildren(...names.map((name) => html("option", { value: name }, name)));
     what.value = now;
   }
 
@@ -87,7 +97,11 @@ export async function open(place, shell) {
     const runs = [state.run, state.other].filter(Boolean);
     const series = runs.map((name) => {
       const points = thin(state.courses.get(name).measured.get(what.value) ?? [], POINTS);
-      const told = points.map(({ number, seconds, value }) => ({ x: number, y: value, about: `${name}, update ${number}, ${(seconds / 60).toFixed(1)} minutes: ${value.toPrecision(4)}` }));
+      const told = points.map(({ number, seconds, value }) => ({
+        x: number,
+        y: value,
+        about: `${name}, update ${number}, ${(seconds / 60).toFixed(1)} minutes: ${value.toPrecision(4)}`,
+      }));
       return { name, points: told, dots: points.length <= 60 };
     });
     drawPlot(curve, { title: what.value, xLabel: "updates", yLabel: what.value, series }, { model: runs.join(" ") });
@@ -121,7 +135,14 @@ export async function open(place, shell) {
 
   try {
     await listRuns();
-    if (state.runs.length === 0) list.append(html("p", { class: "none" }, "No training is here. Start the server with --runs and the folder of your trainings."));
+    if (state.runs.length === 0)
+      list.append(
+        html(
+          "p",
+          { class: "none" },
+          "No training is here. Start the server with --runs and the folder of your trainings.",
+        ),
+      );
     await open_(readQuery().run ? readQuery() : { run: state.runs[0]?.name });
   } catch (error) {
     shell.complain(error);

@@ -28,7 +28,15 @@ const CANDIDATES = 8;
 function readAsked(shell) {
   const { model: named = "", text = "", beam, alpha = "", prefix = "", pins = "", at } = readQuery();
   shell.choose(named);
-  return { model: shell.model().id, text, alpha, prefix, pins, beam: Number(beam) || BEAM, at: Math.max(0, (Number(at) || 1) - 1) };
+  return {
+    model: shell.model().id,
+    text,
+    alpha,
+    prefix,
+    pins,
+    beam: Number(beam) || BEAM,
+    at: Math.max(0, (Number(at) || 1) - 1),
+  };
 }
 
 /** @param {Asked} asked @param {boolean} [step] */
@@ -51,7 +59,15 @@ export async function open(place, shell) {
   page.form.addEventListener("submit", (event) => {
     event.preventDefault();
     const { text, beam, alpha } = page.fields;
-    start({ model: shell.model().id, text: text.value.replace(/\s*\n\s*/g, " "), beam: Number(beam.value) || BEAM, alpha: alpha.value, prefix: "", pins: "", at: 0 });
+    start({
+      model: shell.model().id,
+      text: text.value.replace(/\s*\n\s*/g, " "),
+      beam: Number(beam.value) || BEAM,
+      alpha: alpha.value,
+      prefix: "",
+      pins: "",
+      at: 0,
+    });
   });
   shell.onModel(() => page.fields.text.value.trim() && page.form.requestSubmit());
   followSteps(() => {
@@ -182,7 +198,9 @@ export async function open(place, shell) {
   function decodeAgain() {
     const first = Math.min(...state.pins.keys(), Infinity);
     const kept = state.asked.prefix.split(".").filter(Boolean).length;
-    const prefix = Number.isFinite(first) ? current().ids.slice(0, Math.max(first, kept)).join(".") : state.asked.prefix;
+    const prefix = Number.isFinite(first)
+      ? current().ids.slice(0, Math.max(first, kept)).join(".")
+      : state.asked.prefix;
     start({ ...state.asked, prefix, pins: writePins(state.pins), at: 0 });
   }
 
@@ -190,10 +208,16 @@ export async function open(place, shell) {
   async function showTree() {
     if (!state.answers.length) return;
     try {
-      state.tree ??= await ask("api/v1/answer", { ...body(state.asked, state.plain), alignment: false, tree: true }, stop.signal);
+      state.tree ??= await ask(
+        "api/v1/answer",
+        { ...body(state.asked, state.plain), alignment: false, tree: true },
+        stop.signal,
+      );
       const { tree, answers } = state.tree;
       const paths = answers[0].map(({ path }) => path);
-      page.treeStage.replaceChildren(drawTree(tree, { paths, at: state.asked.at, model: state.asked.model, choose: show }));
+      page.treeStage.replaceChildren(
+        drawTree(tree, { paths, at: state.asked.at, model: state.asked.model, choose: show }),
+      );
     } catch (error) {
       shell.complain(error);
     }
@@ -201,7 +225,11 @@ export async function open(place, shell) {
 
   /** @param {Asked} asked @param {AbortSignal} signal @returns {Promise<import("../client.js").Answer[]>} */
   async function request(asked, signal) {
-    const { answers } = await ask("api/v1/answer", { ...body(asked, state.plain), figure: true, candidates: CANDIDATES }, signal);
+    const { answers } = await ask(
+      "api/v1/answer",
+      { ...body(asked, state.plain), figure: true, candidates: CANDIDATES },
+      signal,
+    );
     return answers[0];
   }
 
@@ -213,8 +241,10 @@ export async function open(place, shell) {
   }
 
   function keys(event) {
-    if (event.key === "Escape" && page.figure.contains(event.target) && !view.get()?.focus.get().held) page.fields.text.focus();
-    if (event.key === "e" && !event.ctrlKey && !event.metaKey && !event.target.matches("input, textarea, select")) edit(!state.editing);
+    if (event.key === "Escape" && page.figure.contains(event.target) && !view.get()?.focus.get().held)
+      page.fields.text.focus();
+    if (event.key === "e" && !event.ctrlKey && !event.metaKey && !event.target.matches("input, textarea, select"))
+      edit(!state.editing);
   }
 
   await begin(state.asked);
@@ -289,7 +319,11 @@ function parts(shell) {
   const edit = button("Edit the attention", () => {}, { "aria-pressed": "false" });
   const again = button("Decode again", () => {}, { disabled: true });
   const reset = button("Reset", () => {}, { disabled: true });
-  const hint = html("p", { class: "quiet", hidden: true }, "Click a cell, or press Enter on it: the word of its row will look at the word of its column alone.");
+  const hint = html(
+    "p",
+    { class: "quiet", hidden: true },
+    "Click a cell, or press Enter on it: the word of its row will look at the word of its column alone.",
+  );
   const pins = html("div", {});
   const side = html(
     "div",
@@ -299,7 +333,17 @@ function parts(shell) {
     card("What if it looked elsewhere?", html("div", { class: "buttons" }, edit, again, reset), hint, pins),
   );
   const treeStage = html("div", { "data-testid": "tree" });
-  const details = html("details", {}, html("summary", {}, "Beam tree"), html("p", { class: "quiet" }, "A line is as wide as its piece was likely. Choose the end of an output to show it; grey branches were given up."), treeStage);
+  const details = html(
+    "details",
+    {},
+    html("summary", {}, "Beam tree"),
+    html(
+      "p",
+      { class: "quiet" },
+      "A line is as wide as its piece was likely. Choose the end of an output to show it; grey branches were given up.",
+    ),
+    treeStage,
+  );
   const output = html("section", { class: "card output", hidden: true }, html("h2", {}, "Output"), chips);
   const figure = html("div", { class: "figure-place" });
   const around = html("div", {}, liveStage, figure);
@@ -308,5 +352,24 @@ function parts(shell) {
     submit.textContent = on ? "Translating \u2026" : "Translate";
   };
   ready();
-  return { form, fields: { text, beam, alpha, live }, output, chips, live: liveStage, figure, around, side, nbest, edit, again, reset, hint, pins, tree: html("section", { class: "card", hidden: true }, details), details, treeStage, busy };
+  return {
+    form,
+    fields: { text, beam, alpha, live },
+    output,
+    chips,
+    live: liveStage,
+    figure,
+    around,
+    side,
+    nbest,
+    edit,
+    again,
+    reset,
+    hint,
+    pins,
+    tree: html("section", { class: "card", hidden: true }, details),
+    details,
+    treeStage,
+    busy,
+  };
 }
