@@ -11,6 +11,8 @@ import pytest
 
 from browser.studio import LINE, asked, go, grid, is_sound, opened, pieces_translator, running, settled, translate
 from browser.tabs import READOUT, cell, choose, until
+from regard.align.record import Aligner
+from regard.translate.translator import Translator
 from serving import translator
 
 LENGTH = 40  # pieces that a text may have here
@@ -19,7 +21,10 @@ ODD = "ja <script>alert(1)</script> </script> <img/src=x> 読む كتاب 🙂"
 
 @pytest.fixture(scope="module")
 def origin():
-    with running({"toy": translator(), "pieces": pieces_translator()}, length=LENGTH) as found:
+    toy = translator()
+    shifted = Translator(toy.model, toy.source, toy.target, aligner=Aligner("cross", 1, (2,), shift=True), name="later")
+    models = {"toy": toy, "pieces": pieces_translator(), "plain": translator("plain"), "later": shifted}
+    with running(models, length=LENGTH) as found:
         yield found
 
 
@@ -237,6 +242,29 @@ def test_attention_is_edited_and_decoded_again(tab, origin):
     settled(tab)
     assert tab.get_by_test_id("output").inner_text() == first
     np.testing.assert_array_equal(grid(tab), before)
+
+
+def test_a_row_that_is_read_one_step_later_is_pinned_there(browser, origin):
+    with opened(browser, origin) as tab:
+        go(tab, named(origin, model="later", text=LINE, beam=2))
+        settled(tab)
+        before = grid(tab)
+        tab.keyboard.press("e")
+        cell(tab, 2, 1).click()
+        tab.get_by_role("button", name="Decode again").click()
+        tab.get_by_test_id("diff").wait_for()
+        settled(tab)
+        after = grid(tab)
+        assert after[2, 1] >= 0.99
+        np.testing.assert_allclose(after[:2], before[:2], atol=1e-5)
+
+
+def test_a_model_that_does_not_attend_says_so(browser, origin):
+    with opened(browser, origin) as tab:
+        go(tab, named(origin, model="plain", text=LINE))
+        until(tab, ".none:has-text('does not attend')", 1)
+        assert tab.get_by_test_id("output").inner_text() == asked(origin, inputs=LINE, model="plain")[0]["text"]
+        assert tab.get_by_role("button", name="Edit the attention").is_disabled()
 
 
 def test_another_piece_is_chosen(tab, origin):

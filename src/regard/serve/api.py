@@ -152,12 +152,12 @@ async def look(request: Request, asked: schema.LookIn) -> schema.LookOut:
             found = model.look(asked.input, *given)
         record = getattr(found, "record", found)
         if isinstance(record, Record):
-            text, figure = record.target.text or record.source.text, record_document(record)
-        else:
-            text, figure = found.text, told(found, Wants(figure=True)).get("figure")
+            text = record.target.text or record.source.text
+            return schema.LookOut(model=served.entry.name, text=text, figure=record_document(record))
+        figure = told(found, Wants(figure=True)).get("figure")
         if figure is None:
             raise Refused(400, f"{served.entry.name} looks at nothing.", "model")
-        return schema.LookOut(model=served.entry.name, text=text, figure=figure)
+        return schema.LookOut(model=served.entry.name, text=found.text, figure=figure)
 
     return await desk.alone(request, work)
 

@@ -15,6 +15,7 @@ import { drawPins, pinCell, pinsAsked, readPins, writePins } from "../pins.js";
 
 const BEAM = 5;
 const CANDIDATES = 8;
+const NOTHING = "This model does not attend: there is nothing to see.";
 
 /**
  * @typedef {{model: string, text: string, beam: number, alpha: string, prefix: string, pins: string, at: number}} Asked
@@ -128,7 +129,8 @@ export async function open(place, shell) {
     state.asked = { ...state.asked, at: Math.min(at, state.answers.length - 1) };
     writeAsked(state.asked);
     const answer = current();
-    page.live.replaceChildren();
+    page.live.replaceChildren(...(answer.figure ? [] : [html("p", { class: "none" }, NOTHING)]));
+    page.edit.disabled = !answer.figure;
     const begins = (prefix) => start({ ...state.asked, prefix: prefix.join("."), pins: "", at: 0 });
     const steered = state.answers !== state.plain.answers;
     page.chips.replaceChildren(
@@ -198,8 +200,11 @@ export async function open(place, shell) {
   function decodeAgain() {
     const first = Math.min(...state.pins.keys(), Infinity);
     const kept = state.asked.prefix.split(".").filter(Boolean).length;
+    const later = Number(Boolean(current().figure.chosen.later)); // then a row is the look of the step after its piece
     const prefix = Number.isFinite(first)
-      ? current().ids.slice(0, Math.max(first, kept)).join(".")
+      ? current()
+          .ids.slice(0, Math.max(first + later, kept))
+          .join(".")
       : state.asked.prefix;
     start({ ...state.asked, prefix, pins: writePins(state.pins), at: 0 });
   }
