@@ -96,4 +96,5 @@ def test_every_answer_has_the_policy(tab):
     for path in ("/", "/heads", "/docs", "/studio/start.js", "/figures/page.css", "/openapi.json"):
         headers = tab.request.get(origin + path).headers
         assert headers["content-security-policy"].startswith("default-src 'self'")
+        assert path == "/openapi.json" or headers["cache-control"] == "no-cache"
         assert "unsafe" not in headers["content-security-policy"]

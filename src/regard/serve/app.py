@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.types import Scope
 
 from regard.errors import RegardError, UsageError
 from regard.serve import api, schema, stream
@@ -108,8 +110,20 @@ def _add_pages(app: FastAPI) -> None:
     for path in PAGES:
         app.add_api_route(path, page, include_in_schema=False)
     app.add_api_route("/docs", docs, include_in_schema=False)
-    app.mount("/studio", StaticFiles(directory=HERE / "studio"), name="studio")
-    app.mount("/figures", StaticFiles(directory=FIGURES), name="figures")
+    app.mount("/studio", Modules(directory=HERE / "studio"), name="studio")
+    app.mount("/figures", Modules(directory=FIGURES), name="figures")
+
+
+class Modules(StaticFiles):
+    """Files that a browser asks about each time, so that the pages of a new version find modules of that version."""
+
+    def file_response(
+        self, full_path: Any, stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        """A file, or word that it is as it was."""
+        found = super().file_response(full_path, stat_result, scope, status_code)
+        found.headers["cache-control"] = "no-cache"
+        return found
 
 
 def _add_handlers(app: FastAPI) -> None:

@@ -45,6 +45,20 @@ export function card(title, ...children) {
 }
 
 /**
+ * Put a text on the clipboard; where a browser trusts the page too little, in the old way.
+ * @param {string} text
+ */
+export async function copyText(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const box = html("textarea", { class: "unseen" });
+  box.value = text;
+  document.body.append(box);
+  box.select();
+  document.execCommand("copy");
+  box.remove();
+}
+
+/**
  * Keys of a row of buttons, of which Tab reaches one: arrows, Home and End go from one to the next.
  * @param {HTMLElement} row
  * @param {() => HTMLElement[]} buttons

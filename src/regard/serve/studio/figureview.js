@@ -19,13 +19,14 @@ import { askFile } from "./client.js";
  * @param {import("./shell.js").Shell} shell
  * @param {Partial<typeof DEFAULTS>} [start] what this page's figures open with
  */
-export function figurePlace(place, { settings, complain }, start = {}) {
+export function figurePlace(place, { settings, complain, onTheme }, start = {}) {
   let drawn = /** @type {Drawn | null} */ (null);
   const usual = () => ({ ...DEFAULTS, ...start, theme: settings.get().theme });
   const keep = () => drawn && writeView(writeHash(settings.get(), [drawn], usual()));
   const restore = () => settings.set(readSettings(location.hash, usual()));
   restore();
   settings.follow(keep);
+  onTheme(() => drawn?.redraw());
   return {
     get: () => drawn,
     restore,

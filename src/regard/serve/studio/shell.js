@@ -7,6 +7,7 @@ import { readSettings } from "../figures/hash.js";
 import { createStore } from "../figures/store.js";
 import { readQuery } from "./address.js";
 import { addressOf, get, key, Problem, watchServer } from "./client.js";
+import { copyText } from "./fields.js";
 import { openSheet } from "./keysheet.js";
 
 /** The pages, in the order of their keys; `fits` says which models they are for. */
@@ -28,7 +29,7 @@ const WHY = "Attention shows where the model looked, not why.";
  * @typedef {import("../figures/figure.js").Settings} Settings
  * @typedef {{name: string, place: HTMLElement, models: import("./client.js").Model[], settings: Settings,
  *   model: () => import("./client.js").Model, onModel: (hear: () => void) => void, choose: (id: string) => void,
- *   say: (text: string) => void, complain: (error: unknown) => void, calm: () => void,
+ *   onTheme: (hear: () => void) => void, say: (text: string) => void, complain: (error: unknown) => void, calm: () => void,
  *   online: import("../figures/store.js").Store<{there: boolean}>}} Shell
  */
 
@@ -58,7 +59,7 @@ export async function openShell(name) {
     document.body.classList.toggle("gone", !there);
   });
   watchServer((there) => online.set({ there }));
-  const tell = { ...speech(parts), online };
+  const tell = { ...speech(parts), online, onTheme: themeChanges(settings) };
   try {
     const { models } = await get("api/v1/models");
     return { name, place: parts.place, models, settings, ...tell, ...chooser(parts, models, page) };
@@ -77,6 +78,19 @@ function dress(settings) {
   };
   show();
   settings.follow(show); // before any figure: they ask the style sheet whether the paper is dark
+}
+
+/** Tell who draws in colours of the theme when it changes, by the menu or by the machine. */
+function themeChanges(settings) {
+  const all = new Set();
+  const tell = () => all.forEach((hear) => hear());
+  let last = settings.get().theme;
+  settings.follow(({ theme }) => {
+    if (theme !== last) tell();
+    last = theme;
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
+  return (hear) => all.add(hear);
 }
 
 /** All that stands around a page. */
@@ -106,7 +120,7 @@ function frame(page, settings) {
   const sheet = openSheet();
   const copied = html("span", { role: "status", class: "copied" });
   const copy = button("Copy link", async () => {
-    await navigator.clipboard.writeText(location.href);
+    await copyText(location.href);
     copied.textContent = "Copied.";
     setTimeout(() => copied.replaceChildren(), 2000);
   });

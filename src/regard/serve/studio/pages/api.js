@@ -3,7 +3,7 @@
 import { button, html } from "../../figures/dom.js";
 import { readQuery, writeQuery } from "../address.js";
 import { addressOf, get } from "../client.js";
-import { card, field } from "../fields.js";
+import { card, copyText, field } from "../fields.js";
 import { PROTOCOLS } from "../snippets.js";
 
 const TEXT = "Hello";
@@ -82,7 +82,7 @@ function drawProtocol({ name, about, written }, asked) {
   const parts = Object.entries(written).map(([language, write]) => {
     const code = write(asked);
     const copied = button("Copy", async () => {
-      await navigator.clipboard.writeText(code);
+      await copyText(code);
       copied.textContent = "Copied.";
       setTimeout(() => (copied.textContent = "Copy"), 2000);
     });

@@ -41,6 +41,7 @@ export async function open(place, shell) {
   shell.settings.set(readSettings(location.hash, usual()));
   shell.settings.follow(keep);
   second.addEventListener("change", () => asking.text.value.trim() && asking.form.requestSubmit());
+  shell.onTheme(() => drawn.forEach((each) => each.redraw()));
   followSteps(() => {
     shell.settings.set(readSettings(location.hash, usual()));
     begin();

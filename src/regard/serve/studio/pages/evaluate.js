@@ -43,6 +43,7 @@ export async function open(place, shell) {
   let stop = new AbortController();
   pairs.stop.addEventListener("click", () => stop.abort());
   shell.onModel(() => writeQuery({ model: shell.model().id }));
+  shell.onTheme(() => state.runs.length && drawBins());
   width.addEventListener("change", () => state.runs.length && score());
 
   /** Translate all, then score. */

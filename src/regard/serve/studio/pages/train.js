@@ -44,6 +44,7 @@ export async function open(place, shell) {
     writeQuery({ run: state.run, beside: state.other, what: what.value });
     drawCurves();
   });
+  shell.onTheme(() => state.run && drawCurves());
   followSteps(() => open_(readQuery()));
 
   /** A run, and another beside it: a step in the address. */
