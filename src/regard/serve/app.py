@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,15 +11,14 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
-from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import Scope
 
 from regard.errors import RegardError, UsageError
 from regard.serve import api, schema, stream
 from regard.serve.desk import Desk, desk_of
 from regard.serve.guard import Guard, log
+from regard.serve.modules import Modules
 from regard.serve.refused import Refused, protocol_of
 from regard.serve.runs import router as runs_router
 from regard.serve.scoring import router as scoring_router
@@ -112,18 +110,6 @@ def _add_pages(app: FastAPI) -> None:
     app.add_api_route("/docs", docs, include_in_schema=False)
     app.mount("/studio", Modules(directory=HERE / "studio"), name="studio")
     app.mount("/figures", Modules(directory=FIGURES), name="figures")
-
-
-class Modules(StaticFiles):
-    """Files that a browser asks about each time, so that the pages of a new version find modules of that version."""
-
-    def file_response(
-        self, full_path: Any, stat_result: os.stat_result, scope: Scope, status_code: int = 200
-    ) -> Response:
-        """A file, or word that it is as it was."""
-        found = super().file_response(full_path, stat_result, scope, status_code)
-        found.headers["cache-control"] = "no-cache"
-        return found
 
 
 def _add_handlers(app: FastAPI) -> None:
