@@ -8,8 +8,15 @@ from browser.studio import go, is_sound, opened, running
 from browser.tabs import until
 from serving import LINES, OTHERS, translator
 
-SOURCES = [*LINES, "die frau liest", "ein kind", "der mann und die frau", "das buch"]
-REFERENCES = [*OTHERS, "the woman reads", "a child", "the man and the woman", "the book"]
+SOURCES = [*LINES, "die frau liest", "ein kind", "der mann und die frau", "das kind liest ein buch heute", "das buch"]
+REFERENCES = [
+    *OTHERS,
+    "the woman reads",
+    "a child",
+    "the man and the woman",
+    "the child reads a book today",
+    "the book",
+]
 
 
 @pytest.fixture(scope="module")
