@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
@@ -25,6 +26,7 @@ from regard.show.steer import Off, Pin, steer
 WRONG: dict[int | str, dict[str, Any]] = {
     status: {"model": schema.ErrorOut} for status in (400, 401, 403, 404, 413, 422, 429, 503, 504)
 }
+MOST_VALUES = 20_000_000  # weights of a page's figures
 router = APIRouter(prefix="/api/v1", responses=WRONG)
 
 
@@ -127,6 +129,8 @@ async def align(request: Request, asked: schema.PairsIn) -> schema.AlignOut:
 )
 async def page(asked: schema.PageIn) -> HTMLResponse:
     """Figures, as answers hold them, as one page that needs no server: its text is the answer."""
+    if (count := _values(asked.figures)) > MOST_VALUES:
+        raise Refused(413, f"The figures are too large: {count:,} weights, limit {MOST_VALUES:,}.", "figures")
     told = {"format": PAGE, **asked.model_dump()}
     made = await asyncio.to_thread(page_html, told)
     headers = {"content-disposition": 'attachment; filename="attention.html"'}
@@ -160,6 +164,14 @@ async def look(request: Request, asked: schema.LookIn) -> schema.LookOut:
         return schema.LookOut(model=served.entry.name, text=found.text, figure=figure)
 
     return await desk.alone(request, work)
+
+
+def _values(figures: Sequence[Mapping[str, Any]]) -> int:
+    """How many weights figures say that they have; what they say wrongly is told when they are looked at closely."""
+    layers = [each for figure in figures if isinstance(figure.get("attention"), list) for each in figure["attention"]]
+    shapes = [each.get("shape") for each in layers if isinstance(each, dict)]
+    whole = [each for each in shapes if isinstance(each, list) and all(isinstance(size, int) for size in each)]
+    return sum(abs(math.prod(each)) for each in whole)
 
 
 async def _answered(desk: Desk, served: Any, cells: Sequence[Cell], asked: schema.AnswerIn) -> Told:

@@ -14,8 +14,9 @@ from regard.evaluate.counts import Count, Score, count_bleu, count_chrf
 from regard.evaluate.lengths import by_length, count_words
 from regard.serve import schema
 from regard.serve.api import WRONG
+from regard.serve.refused import Refused
 
-MOST = 10_000  # sentences of a request
+MOST, MOST_LETTERS = 10_000, 4_000_000  # sentences of a request, and letters of all
 METRICS: dict[str, Count] = {"bleu": count_bleu, "chrf": count_chrf}
 Text = Annotated[str, Field(max_length=20_000)]
 Texts = Annotated[list[Text], Field(min_length=1, max_length=MOST)]
@@ -77,6 +78,9 @@ async def evaluate(asked: EvaluateIn) -> EvaluateOut:
 
 def _evaluated(asked: EvaluateIn) -> EvaluateOut:
     sources, outputs, references = asked.sources, asked.outputs, asked.references
+    letters = sum(map(len, (*outputs, *references)))
+    if letters > MOST_LETTERS:
+        raise Refused(413, f"Too much text: {letters:,} letters, limit {MOST_LETTERS:,}", "outputs", "too_long")
     if asked.edges == []:
         raise UsageError("edges: expected one number or more, or none of them at all.")
     bins = by_length(sources, outputs, references, edges=asked.edges)
