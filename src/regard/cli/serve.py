@@ -18,6 +18,7 @@ Keys = Annotated[
     Path | None,
     typer.Option("--api-key-file", help="Who may call: a key a line; else those of REGARD_API_KEYS, or everybody."),
 ]
+Runs = Annotated[Path | None, typer.Option(help="A folder of trainings, which the studio's page Train shows.")]
 Hosts = Annotated[
     list[str] | None, typer.Option("--allow-host", help="A name by which the server may be called, beside this one's.")
 ]
@@ -25,7 +26,6 @@ Origins = Annotated[
     list[str] | None, typer.Option("--allow-origin", help="An origin whose pages may call, as https://example.org.")
 ]
 Queue = Annotated[int, typer.Option(min=1, help="Texts that may wait; one more is refused (503).")]
-Runs = Annotated[Path | None, typer.Option(help="A folder of trainings, which the studio's page Train shows.")]
 Memory = Annotated[int, typer.Option(min=0, help="Megabytes that open models may take; 0 is what is free.")]
 
 
@@ -35,6 +35,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at.")] = 8000,
     open_page: Annotated[bool, typer.Option("--open", help="Open the studio in a browser.")] = False,
     workers: Annotated[int, typer.Option(min=1, help="How many processes answer, each with models of its own.")] = 1,
+    runs: Runs = None,
     engine: EngineName = "auto",
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute in each process.")] = None,
     api_key_file: Keys = None,
@@ -49,7 +50,6 @@ def serve(
     max_body: Annotated[int, typer.Option(min=1, help="Megabytes that a request may have.")] = 16,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a request may take.")] = 60.0,
     memory: Memory = 0,
-    runs: Runs = None,
 ) -> None:
     """Serve models: the studio's pages, our own interface, and those of LibreTranslate, DeepL, Azure and OpenAI.
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, Request, Response, UploadFile
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, File, Form, Request, UploadFile
 
 from regard.align.record import Record
 from regard.engine.home import model_home
@@ -20,13 +18,11 @@ from regard.serve.refused import Refused
 from regard.serve.tasks import Asked, Cell, Steering, drawing, tokenizer_of
 from regard.serve.told import Told, Wants, aligned, told
 from regard.show.document import record_document
-from regard.show.page import PAGE, page_html
 from regard.show.steer import Off, Pin, steer
 
 WRONG: dict[int | str, dict[str, Any]] = {
     status: {"model": schema.ErrorOut} for status in (400, 401, 403, 404, 413, 422, 429, 503, 504)
 }
-MOST_VALUES = 20_000_000  # weights of a page's figures
 router = APIRouter(prefix="/api/v1", responses=WRONG)
 
 
@@ -121,22 +117,6 @@ async def align(request: Request, asked: schema.PairsIn) -> schema.AlignOut:
     return await desk.alone(request, work)
 
 
-@router.post(
-    "/page",
-    tags=["given outputs"],
-    response_class=Response,
-    responses={200: {"content": {"text/html": {}}, "description": "A page in one file."}},
-)
-async def page(asked: schema.PageIn) -> HTMLResponse:
-    """Figures, as answers hold them, as one page that needs no server: its text is the answer."""
-    if (count := _values(asked.figures)) > MOST_VALUES:
-        raise Refused(413, f"The figures are too large: {count:,} weights, limit {MOST_VALUES:,}.", "figures")
-    told = {"format": PAGE, **asked.model_dump()}
-    made = await asyncio.to_thread(page_html, told)
-    headers = {"content-disposition": 'attachment; filename="attention.html"'}
-    return HTMLResponse(made.encode("utf-8", "replace"), headers=headers)
-
-
 @router.post("/look", tags=["given outputs"])
 async def look(request: Request, asked: schema.LookIn) -> schema.LookOut:
     """All that was looked at while an output is written, the model's own or a given one: every layer and head."""
@@ -164,14 +144,6 @@ async def look(request: Request, asked: schema.LookIn) -> schema.LookOut:
         return schema.LookOut(model=served.entry.name, text=found.text, figure=figure)
 
     return await desk.alone(request, work)
-
-
-def _values(figures: Sequence[Mapping[str, Any]]) -> int:
-    """How many weights figures say that they have; what they say wrongly is told when they are looked at closely."""
-    layers = [each for figure in figures if isinstance(figure.get("attention"), list) for each in figure["attention"]]
-    shapes = [each.get("shape") for each in layers if isinstance(each, dict)]
-    whole = [each for each in shapes if isinstance(each, list) and all(isinstance(size, int) for size in each)]
-    return sum(abs(math.prod(each)) for each in whole)
 
 
 async def _answered(desk: Desk, served: Any, cells: Sequence[Cell], asked: schema.AnswerIn) -> Told:
