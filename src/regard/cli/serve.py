@@ -14,11 +14,11 @@ Models = Annotated[
     list[str], typer.Argument(help="Model, run or exported folders; NAME=FOLDER gives another name than the folder's.")
 ]
 EngineName = Annotated[Literal["auto", "torch", "ctranslate2", "onnx"], typer.Option(help=ENGINE)]
+Runs = Annotated[Path | None, typer.Option(help="A folder of trainings, which the studio's page Train shows.")]
 Keys = Annotated[
     Path | None,
     typer.Option("--api-key-file", help="Who may call: a key a line; else those of REGARD_API_KEYS, or everybody."),
 ]
-Runs = Annotated[Path | None, typer.Option(help="A folder of trainings, which the studio's page Train shows.")]
 Hosts = Annotated[
     list[str] | None, typer.Option("--allow-host", help="A name by which the server may be called, beside this one's.")
 ]

@@ -17,9 +17,9 @@ from starlette.middleware.cors import CORSMiddleware
 from regard.errors import RegardError, UsageError
 from regard.serve import api, schema, stream
 from regard.serve.desk import Desk, desk_of
-from regard.serve.figures import router as figures_router
 from regard.serve.guard import Guard, log
 from regard.serve.modules import Modules
+from regard.serve.pages import router as pages_router
 from regard.serve.refused import Refused, protocol_of
 from regard.serve.runs import router as runs_router
 from regard.serve.scoring import router as scoring_router
@@ -104,7 +104,7 @@ def _add_pages(app: FastAPI) -> None:
     async def docs() -> FileResponse:
         return FileResponse(HERE / "studio" / "docs.html", headers={"cache-control": "no-cache"})
 
-    app.include_router(figures_router)
+    app.include_router(pages_router)
     app.include_router(scoring_router)
     app.include_router(runs_router)
     for path in PAGES:
