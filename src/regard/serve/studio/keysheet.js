@@ -10,7 +10,7 @@ const KEYS = [
   ["Arrows, Home, End, Page Up, Page Down", "move through a figure, the pieces of a text, the outputs"],
   ["Enter or Space", "hold a cell; choose a piece, an output, a head"],
   ["e", "edit the attention, or end that"],
-  ["j, k", "the next and the last sentence of a table"],
+  ["j, k", "the next and the previous row of a table"],
 ];
 
 /**
