@@ -44,10 +44,11 @@ async def model(request: Request, name: str) -> schema.ModelOut:
 async def card(request: Request, name: str) -> schema.CardOut:
     """The card of a model: what it was trained on, for what, how good it is."""
     entry = desk_of(request).shelf.find(name)
-    path = None if entry.folder is None else model_home(entry.folder) / "README.md"
-    if path is None or not path.is_file():
-        return schema.CardOut(model=entry.name, text="")
-    return schema.CardOut(model=entry.name, text=path.read_text(encoding="utf-8", errors="replace"))
+    try:
+        text = "" if entry.folder is None else (model_home(entry.folder) / "README.md").read_text("utf-8", "replace")
+    except OSError:  # it has none, or its folder is gone
+        text = ""
+    return schema.CardOut(model=entry.name, text=text)
 
 
 @router.post("/answer", tags=["answers"], response_model=schema.AnswerOut, response_model_exclude_none=True)
