@@ -14,6 +14,7 @@ Models = Annotated[
     list[str], typer.Argument(help="Model, run or exported folders; NAME=FOLDER gives another name than the folder's.")
 ]
 EngineName = Annotated[Literal["auto", "torch", "ctranslate2", "onnx"], typer.Option(help=ENGINE)]
+Runs = Annotated[Path | None, typer.Option(help="A folder of trainings, which the studio's page Train shows.")]
 Keys = Annotated[
     Path | None,
     typer.Option("--api-key-file", help="Who may call: a key a line; else those of REGARD_API_KEYS, or everybody."),
@@ -34,6 +35,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at.")] = 8000,
     open_page: Annotated[bool, typer.Option("--open", help="Open the studio in a browser.")] = False,
     workers: Annotated[int, typer.Option(min=1, help="How many processes answer, each with models of its own.")] = 1,
+    runs: Runs = None,
     engine: EngineName = "auto",
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute in each process.")] = None,
     api_key_file: Keys = None,
@@ -86,6 +88,7 @@ def serve(
         texts=max_texts,
         body=max_body * MEBIBYTE,
         patience=timeout,
+        runs=str(runs or ""),
     )
     typer.echo(f"regard: http://{host}:{port}/ serves {', '.join(models)} (Ctrl-C ends it)", err=True)
     run(settings, open_page)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from regard.errors import UsageError, did_you_mean
 from regard.evaluate.metrics import RENAMED, is_higher_better
@@ -34,10 +34,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Validation:
-    """What the caller's validation found: values by name, and a few lines worth showing."""
+    """What the caller's validation found: values by name, a few lines worth showing, and what was looked at.
+
+    Each of `looks` is a document as `regard.show` draws it; they are kept for each validation.
+    """
 
     values: Mapping[str, float]
     samples: tuple[str, ...] = ()
+    looks: tuple[Mapping[str, Any], ...] = ()
 
     def score(self, metric: str) -> tuple[str, float]:
         """The metric's name and its value, turned so that more is better; "auto" takes the first."""

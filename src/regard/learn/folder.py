@@ -3,6 +3,7 @@
 state.safetensors   all that is needed to go on
 last/  best/        model folders: as the weights are now, and as they were at the best validation
 log.jsonl           what happened, a line an event
+looks/              what was looked at in a few sentences, a file a validation
 tensorboard/        the same for TensorBoard
 """
 
@@ -20,7 +21,7 @@ from tempfile import TemporaryFile
 from regard.errors import TrainingError, UsageError
 from regard.model import put_back
 
-NAMES = ("state.safetensors", "last", "best", "log.jsonl", "tensorboard")
+NAMES = ("state.safetensors", "last", "best", "log.jsonl", "looks", "tensorboard")
 SPARE = 16 * 2**20  # room for the log, the events and the tokenizers
 
 
@@ -46,6 +47,11 @@ class RunFolder:
     def best(self) -> Path:
         """The model folder of the best weights."""
         return self.folder / "best"
+
+    @property
+    def looks(self) -> Path:
+        """Where looks are kept."""
+        return self.folder / "looks"
 
     def check(self) -> None:
         """Refuse a folder that cannot be this run's; nothing is touched."""

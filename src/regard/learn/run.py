@@ -22,6 +22,7 @@ from regard.learn.events import Outcome, Reason, Saved, Step, Tell, Validated, V
 from regard.learn.folder import RunFolder, needed_bytes
 from regard.learn.learner import Learner
 from regard.learn.log import Log
+from regard.learn.looks import drop_looks, keep_looks
 from regard.learn.loss import PLAIN
 from regard.learn.optimise import copies_of
 from regard.learn.processes import Processes
@@ -154,6 +155,7 @@ class Run:
             seed_randomness(self.seed + self.processes.place)
             if goes_on:
                 self.processes.each(lambda: self._restore(read_state(self.place.state)))
+                self.processes.alone(lambda: drop_looks(self.place.looks, self.learner.number))
             self.began = time.monotonic() - self.progress.seconds
             self.tick()
             self.saved, self.saved_number = self.seconds, self.learner.number
@@ -225,6 +227,8 @@ class Run:
             if better:
                 progress.score, progress.best, progress.best_number = score, found.values[progress.metric], number
                 self._keep_best(model, found.values)
+        if found.looks:
+            self._write(lambda: keep_looks(self.place.looks, number, found.looks))
         self.learner.schedule.judge(score)
         self.tick()
         progress.validated, progress.validated_seconds = number, self.seconds

@@ -17,7 +17,7 @@ Flat = dict[str, Any]  # dotted key -> plain value
 # They decide when a run looks, saves and stops and what lies where, not which weights it has at a given update.
 FREE = (
     *("patience", "metric", "validate_steps", "validate_minutes", "save_steps", "save_minutes", "log", "tensorboard"),
-    "shard",
+    *("looks", "shard"),
 )
 
 
@@ -45,6 +45,8 @@ class TrainSettings:
         save_minutes: minutes from one save to the next; 0 for never.
         log: updates from one line of the log to the next.
         tensorboard: write TensorBoard events beside the log.
+        looks: sentences of the validation split whose alignment is kept at each validation, of a model that turns text
+            into text; 0 for none.
         shard: of many processes, each keeps only a part of every weight, gradient and moment (FSDP).
         freeze: layers of the encoder that keep their weights, from the lowest on, and with them the embedding.
         layer_decay: the rate of a layer is that of the one above times this; 1 for one rate (Howard and Ruder 2018).
@@ -67,6 +69,7 @@ class TrainSettings:
     save_minutes: AtLeastZero = 5.0
     log: Count = 50
     tensorboard: bool = True
+    looks: Whole = 2
     shard: bool = False
     freeze: Whole = 0
     layer_decay: Annotated[float, Gt(0), Le(1)] = 1.0

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Request, UploadFile
 
+from regard.align.record import Record
+from regard.engine.home import model_home
 from regard.search import Options
 from regard.serve import images, schema
 from regard.serve.candidates import candidates
@@ -36,6 +38,17 @@ async def model(request: Request, name: str) -> schema.ModelOut:
     """One model."""
     desk = desk_of(request)
     return _model(desk, desk.shelf.find(name).name)
+
+
+@router.get("/models/{name}/card", tags=["models"])
+async def card(request: Request, name: str) -> schema.CardOut:
+    """The card of a model: what it was trained on, for what, how good it is."""
+    entry = desk_of(request).shelf.find(name)
+    try:
+        text = "" if entry.folder is None else (model_home(entry.folder) / "README.md").read_text("utf-8", "replace")
+    except OSError:  # it has none, or its folder is gone
+        text = ""
+    return schema.CardOut(model=entry.name, text=text)
 
 
 @router.post("/answer", tags=["answers"], response_model=schema.AnswerOut, response_model_exclude_none=True)
@@ -123,10 +136,13 @@ async def look(request: Request, asked: schema.LookIn) -> schema.LookOut:
         with steer(model.model, _pins(asked.pins), _off(asked.heads_off)):
             found = model.look(asked.input, *given)
         record = getattr(found, "record", found)
-        if not hasattr(record, "attention"):
-            raise Refused(400, f"{served.entry.name} has nothing to see but what its answers tell.", "model")
-        text = record.target.text or record.source.text
-        return schema.LookOut(model=served.entry.name, text=text, figure=record_document(record))
+        if isinstance(record, Record):
+            text = record.target.text or record.source.text
+            return schema.LookOut(model=served.entry.name, text=text, figure=record_document(record))
+        figure = told(found, Wants(figure=True)).get("figure")
+        if figure is None:
+            raise Refused(400, f"{served.entry.name} looks at nothing.", "model")
+        return schema.LookOut(model=served.entry.name, text=found.text, figure=figure)
 
     return await desk.alone(request, work)
 
@@ -170,7 +186,7 @@ def _all_told(served: Any, cells: Sequence[Cell], answers: Any, asked: schema.An
     if asked.candidates:
         for cell, many, ours in zip(cells, found, answers, strict=True):
             for one, answer in zip(many, ours, strict=True):
-                one["candidates"] = candidates(served, cell, answer, asked.candidates)
+                one |= candidates(served, cell, answer, asked.candidates)
     return found
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
-from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
@@ -19,7 +18,11 @@ from regard.errors import RegardError, UsageError
 from regard.serve import api, schema, stream
 from regard.serve.desk import Desk, desk_of
 from regard.serve.guard import Guard, log
+from regard.serve.modules import Modules
+from regard.serve.pages import router as pages_router
 from regard.serve.refused import Refused, protocol_of
+from regard.serve.runs import router as runs_router
+from regard.serve.scoring import router as scoring_router
 from regard.serve.settings import Settings
 from regard.serve.shelf import Entry, Shelf
 from regard.version import __version__
@@ -101,11 +104,14 @@ def _add_pages(app: FastAPI) -> None:
     async def docs() -> FileResponse:
         return FileResponse(HERE / "studio" / "docs.html", headers={"cache-control": "no-cache"})
 
+    app.include_router(pages_router)
+    app.include_router(scoring_router)
+    app.include_router(runs_router)
     for path in PAGES:
         app.add_api_route(path, page, include_in_schema=False)
     app.add_api_route("/docs", docs, include_in_schema=False)
-    app.mount("/studio", StaticFiles(directory=HERE / "studio"), name="studio")
-    app.mount("/figures", StaticFiles(directory=FIGURES), name="figures")
+    app.mount("/studio", Modules(directory=HERE / "studio"), name="studio")
+    app.mount("/figures", Modules(directory=FIGURES), name="figures")
 
 
 def _add_handlers(app: FastAPI) -> None:

@@ -68,7 +68,8 @@ class AnswerIn(Searching):
 
     inputs: one or many: texts, or images as `data:image/png;base64,...`.
     prefix: what every output begins with.
-    alignment, attention, figure: tell the alignment of words, every weight, the document that a page draws.
+    alignment, attention, figure: tell the alignment of words, every weight, the document that a page draws (of an
+        image: the image as it was read).
     candidates: so many likeliest pieces in the place of each.
     pins, heads_off, tree: look elsewhere, without some heads; tell the tree of the search. Of one input at a time.
     """
@@ -111,6 +112,14 @@ class LookIn(Message):
     output: str | None = None
     pins: Annotated[list[PinIn], Field(max_length=1000)] = []
     heads_off: Annotated[list[OffIn], Field(max_length=1000)] = []
+
+
+class PageIn(Message):
+    """Figures for a page of their own, and what its switches start with."""
+
+    title: Annotated[str, Field(max_length=10_000)] = ""
+    figures: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=8)]
+    settings: Annotated[dict[str, str], Field(max_length=8)] = {}
 
 
 class Side(BaseModel):
@@ -176,10 +185,12 @@ class Answer(BaseModel):
     attention: list[Any] | None = None
     figure: dict[str, Any] | None = None
     candidates: list[list[Candidate]] | None = None
+    piece_likelihoods: list[float] | None = None
     path: list[int] | None = None
     words: list[str] | None = None
     looks: list[list[float]] | None = None
     grid: Grid | None = None
+    image: str | None = None
     boxes: list[list[float]] | None = None
     latex: str | None = None
     continuation: str | None = None
@@ -264,6 +275,13 @@ class ModelOut(BaseModel):
     loaded: bool
     can: list[str]
     limits: Limits
+
+
+class CardOut(BaseModel):
+    """What is written of a model; nothing of one without a folder."""
+
+    model: str
+    text: str
 
 
 class ModelsOut(BaseModel):

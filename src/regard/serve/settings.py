@@ -20,6 +20,7 @@ class Settings:
     models: model folders, each by the name of its folder; `name=folder` gives another.
     engine, threads: what runs them, as `regard.load` takes it.
     memory: bytes that the weights of opened models may take; 0 is as much as is free.
+    runs: a folder of trainings that the studio shows; none of them where there is none.
     hosts: names beside this machine's own by which the server may be called.
     origins: pages of other origins that may call it.
     keys: who may call, as name and key; nobody needs one where there is none.
@@ -37,6 +38,7 @@ class Settings:
     engine: str | None = "auto"
     threads: int | None = None
     memory: int = 0
+    runs: str = ""
     workers: int = 1
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
@@ -59,6 +61,8 @@ class Settings:
         for name in ("delay", "rate", "memory"):
             if getattr(self, name) < 0:
                 raise UsageError(f"serve: expected {name} to be 0 or more; found {getattr(self, name)}.")
+        if self.runs and not Path(self.runs).is_dir():
+            raise UsageError(f"serve: expected a folder of trainings; {self.runs} is none.")
         if not self.patience > 0:
             raise UsageError(f"serve: expected patience to be more than 0 seconds; found {self.patience}.")
 

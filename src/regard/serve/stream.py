@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
+from regard.align.record import tokenized
 from regard.errors import RegardError
 from regard.search import Options
 from regard.serve import schema
@@ -32,7 +33,8 @@ router = APIRouter(prefix="/api/v1", responses=WRONG)
     responses={200: {"content": {EVENTS: {"schema": {"type": "string"}}}, "description": "Server-sent events."}},
 )
 async def streamed(request: Request, asked: schema.StreamIn) -> StreamingResponse:
-    """A text as it is written: events `piece` and `row` while it is, `answer` at the end, `error` if it fails.
+    """A text as it is written: the event `source` (its pieces, which rows are over), `piece` and `row` while it is
+    written, `answer` at the end, `error` if it fails.
 
     A translation, or a text that goes on; greedily, since a beam knows its text only at its end.
     """
@@ -41,7 +43,8 @@ async def streamed(request: Request, asked: schema.StreamIn) -> StreamingRespons
     prefix = asked.prefix if isinstance(asked.prefix, str) else tuple(asked.prefix)
     events = written(desk, served, asked.input, Asked(Options(1, max_length=asked.max_length)), prefix)
     first = await anext(events)  # what is wrong with the request is told by a status
-    return StreamingResponse(_lines(first, events), media_type=EVENTS, headers={"cache-control": "no-store"})
+    source = await desk.batches.alone(lambda: _source(served, asked.input))
+    return StreamingResponse(_lines(source, first, events), media_type=EVENTS, headers={"cache-control": "no-store"})
 
 
 async def written(
@@ -67,6 +70,14 @@ def _steps(served: Served, text: str, asked: Asked, prefix: str | tuple[int, ...
     return map(_told, found)
 
 
+def _source(served: Served, text: str) -> Event:
+    """What rows are over: the pieces of the source and its end."""
+    if served.entry.reads == "nothing":
+        return "source", {"pieces": []}
+    tokenizer = served.model.source
+    return "source", {"pieces": list(tokenized(tokenizer, tokenizer.encode(text)).labels)}
+
+
 def _told(found: Told | Translation) -> Event:
     if isinstance(found, Translation):
         return "answer", told(found, Wants())
@@ -83,7 +94,8 @@ def _continued(served: Served, prompt: str, asked: Asked) -> Iterator[Event]:
     yield "answer", {"text": prompt + text, "continuation": text}
 
 
-async def _lines(first: Event, events: AsyncIterator[Event]) -> AsyncIterator[str]:
+async def _lines(source: Event, first: Event, events: AsyncIterator[Event]) -> AsyncIterator[str]:
+    yield line(source)
     yield line(first)
     try:
         async for event in events:

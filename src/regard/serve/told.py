@@ -12,7 +12,8 @@ from typing import Any
 
 from regard.align.alignment import Alignment
 from regard.align.record import Tokenized
-from regard.show.document import record_document
+from regard.show.document import alignment_document, queries_document, record_document
+from regard.show.pictured import image_url
 from regard.show.shaded import Shaded
 from regard.tasks.captioner import Caption
 from regard.tasks.classifier import Classification
@@ -69,6 +70,8 @@ def _(answer: Caption, wants: Wants) -> Told:
     if wants.alignment and grid is not None:
         found["grid"] = {"rows": grid.shape[1], "columns": grid.shape[2], "weights": grid.tolist()}
         found["boxes"] = [list(box) for box in answer.boxes or ()]
+    if wants.figure:
+        found["image"] = image_url(answer.seen.image)
     if isinstance(answer, Formula):
         found["latex"] = answer.latex
     return found | _weights(answer.attention if wants.attention else ())
@@ -89,8 +92,12 @@ def _(answer: Classification, wants: Wants) -> Told:
     if not wants.alignment:
         return found
     if isinstance(seen := answer.seen, Shaded):
-        return found | {"words": list(seen.words), "looks": seen.weights.tolist()}
+        found |= {"words": list(seen.words), "looks": seen.weights.tolist()}
+        drawn = wants.figure and len(seen.weights) > 0
+        return found | ({"figure": queries_document(seen.words, seen.weights, answer.text)} if drawn else {})
     grid = answer.grid
+    if wants.figure and grid is not None:
+        found["image"] = image_url(seen.image)
     if grid is not None:
         found["grid"] = {"rows": grid.shape[1], "columns": grid.shape[2], "weights": grid.tolist()}
     return found
@@ -100,7 +107,10 @@ def _(answer: Classification, wants: Wants) -> Told:
 def _(answer: Tagging, wants: Wants) -> Told:
     found: Told = {"text": answer.text, "words": list(answer.words), "tags": list(answer.tags)}
     found["tag_probabilities"] = list(answer.probabilities)
-    return found | (aligned(answer.alignment) if wants.alignment and answer.alignment is not None else {})
+    if answer.alignment is None:
+        return found
+    drawn = {"figure": alignment_document(answer.alignment)} if wants.figure else {}
+    return found | (aligned(answer.alignment) if wants.alignment else {}) | drawn
 
 
 @told.register

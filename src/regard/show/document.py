@@ -3,7 +3,7 @@
 {"format": "regard-figure-1", "title", "model", "note",
  "source" and "target": {"text", "pieces", "words", "word": the word of each piece},    # both end with "</s>"
  "attention": [{"kind", "layer", "rows", "columns", "shape": [heads, rows, columns], "dtype", "data"}, ...],
- "chosen": {"kind", "layer", "heads"},    # what the page opens with
+ "chosen": {"kind", "layer", "heads"},    # what the page opens with; "later": true where it is read one step later
  "links": [[source word, target word], ...], "scores": {name: {"value", "meaning"}}}
 
 `data` is base64 of zlib of the little-endian values, over pieces: "f4", or, where a document would hold more than
@@ -20,6 +20,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from regard.align.alignment import END, Alignment
@@ -72,6 +74,17 @@ def alignment_document(alignment: Alignment, title: str = "") -> dict[str, Any]:
     return _document((layer,), sides, Aligner(alignment.kind, 0, (0,)), cross, told) | {"note": alignment.note}
 
 
+def queries_document(
+    words: Sequence[str], weights: Float[np.ndarray, "Q S"], answer: str, title: str = ""
+) -> dict[str, Any]:
+    """What queries looked at in a text, as a document of one head: a row each, or one row that is the answer's."""
+    names = [answer or "answer"] if len(weights) == 1 else [f"query {query + 1}" for query in range(len(weights))]
+    layer = Layer("cross", 0, torch.from_numpy(np.ascontiguousarray(weights)).unsqueeze(0))
+    source = _words(tuple(words)) if words[-1] == END else _pieces(words)
+    sides = {"source": source, "target": _pieces(names) | {"text": answer}}
+    return _document((layer,), sides, Aligner("cross", 0, (0,)), None, title or source["text"]) | {"note": ""}
+
+
 def _document(
     layers: Sequence[Layer],
     sides: dict[str, Any],
@@ -82,7 +95,9 @@ def _document(
 ) -> dict[str, Any]:
     full = sum(each.weights.numel() for each in layers) <= most
     heads = next(each.weights.shape[0] for each in layers if (each.kind, each.layer) == (reader.kind, reader.layer))
-    chosen = {"kind": reader.kind, "layer": reader.layer, "heads": list(reader.heads or range(heads))}
+    chosen: dict[str, Any] = {"kind": reader.kind, "layer": reader.layer, "heads": list(reader.heads or range(heads))}
+    if reader.shift:
+        chosen["later"] = True
     scores = alignment.evidence.named() if alignment else {}
     return {
         "format": FORMAT,
@@ -132,6 +147,11 @@ def _words(words: tuple[str, ...]) -> dict[str, Any]:
     """Words as a side of their own: each is one piece."""
     shown = [*words[:-1], END]
     return {"text": " ".join(words[:-1]), "pieces": shown, "words": shown, "word": list(range(len(shown)))}
+
+
+def _pieces(words: Sequence[str]) -> dict[str, Any]:
+    """Words that nothing ends, each one piece."""
+    return {"text": " ".join(words), "pieces": list(words), "words": list(words), "word": list(range(len(words)))}
 
 
 def _title(source: str, target: str) -> str:

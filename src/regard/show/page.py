@@ -231,16 +231,21 @@ def _check_layer(layer: Any, document: Mapping[str, Any], where: str) -> None:
         wanted = f"[heads, {lengths[0]}, {lengths[1]}], as many rows and columns as {sides[0]} and {sides[1]} pieces"
         _wrong(f"{where}.shape", wanted, repr(list(shape)))
     dtype = DTYPES[_one_of(layer, "dtype", tuple(DTYPES), where)]
-    weights = _weights(_typed(layer, "data", str, where), dtype, f"{where}.data")
+    weights = _weights(_typed(layer, "data", str, where), dtype, f"{where}.data", math.prod(shape))
     if weights.size != math.prod(shape):
         _wrong(f"{where}.data", f"{math.prod(shape)} values, as many as its shape says", str(weights.size))
     if not np.isfinite(weights).all():
         _wrong(f"{where}.data", "numbers", "values that are not finite")
 
 
-def _weights(text: str, dtype: str, where: str) -> Shaped[np.ndarray, "values"]:
+def _weights(text: str, dtype: str, where: str, count: int) -> Shaped[np.ndarray, "values"]:
+    """The values of a layer; of more than there shall be, one more than that, whatever a short text may unfold to."""
     try:
-        raw = zlib.decompress(base64.b64decode(text, validate=True))
+        most = (count + 1) * np.dtype(dtype).itemsize
+        unfolding = zlib.decompressobj()
+        raw = unfolding.decompress(base64.b64decode(text, validate=True), most)
+        if len(raw) < most and not unfolding.eof:
+            raise zlib.error("it ends too early")
         return np.frombuffer(raw, dtype)
     except (ValueError, zlib.error) as error:
         _wrong(where, f"base64 of a zlib stream of {dtype} values", f"something else ({error})")

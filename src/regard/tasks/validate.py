@@ -1,4 +1,4 @@
-"""A validation: answers to held-out rows, by the metrics of the task; their likelihood; and two of them drawn."""
+"""A validation: answers to held-out rows, by the task's metrics; their likelihood; two of them drawn; and looks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from datasets import Dataset
 
 from regard.data.batches import Batches
 from regard.data.corpus import Corpus, column
+from regard.data.sides.text import Text
 from regard.evaluate.likelihood import Likelihood
 from regard.evaluate.metrics import likely, measured, metric
 from regard.learn.events import Validation
 from regard.model import Model
 from regard.task import TaskParts
+from regard.tasks.goals.write import Write
+from regard.tasks.looked import chosen_pairs, looks_of
 from regard.tasks.references import once_each, texts_in
 
 PAIRS = 500  # rows of the validation split that are answered each time
@@ -32,14 +35,20 @@ def held_out(corpus: Corpus) -> Dataset:
     return rows.select(range(count))
 
 
+def _translates(parts: TaskParts) -> bool:
+    """Does it turn text into text?"""
+    return isinstance(parts.goal, Write) and isinstance(parts.source, Text) and isinstance(parts.target, Text)
+
+
 class Validator:
     """What a model is asked between updates."""
 
-    def __init__(self, corpus: Corpus, parts: TaskParts) -> None:
+    def __init__(self, corpus: Corpus, parts: TaskParts, looks: int = 0) -> None:
         self.rows, self.parts = held_out(corpus), parts
         sources, references = (self._column(name) for name in ("source", "target"))
         asked = once_each(parts.source, sources, references)
         self.sources, self.references = parts.goal.questions(*asked)
+        self.pairs = chosen_pairs(self.sources, self.references, looks) if looks and _translates(parts) else []
 
     def __call__(self, model: Model) -> Validation:
         """Answers against what is right."""
@@ -47,7 +56,13 @@ class Validator:
         values = measured(names, self.parts.goal.answer(model, self.sources), self.references) if names else {}
         found = {**values, **self._likelihood(model)}
         ordered = {name: found.pop(name) for name in self.parts.metrics if name in found}  # the first one decides
-        return Validation({**ordered, **found}, tuple(self.parts.goal.drawn(model, cell) for cell in self._shown()))
+        drawn = tuple(self.parts.goal.drawn(model, cell) for cell in self._shown())
+        return Validation({**ordered, **found}, drawn, self._looks(model))
+
+    def _looks(self, model: Model) -> tuple[dict[str, Any], ...]:
+        """What a translator looks at in a few sentences."""
+        goal = self.parts.goal
+        return looks_of(goal.person(model), self.pairs) if self.pairs and isinstance(goal, Write) else ()
 
     def _column(self, name: str) -> list[Any]:
         """The cells of one side; where the corpus has none, nothing for each row."""

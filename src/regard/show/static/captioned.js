@@ -20,13 +20,21 @@ let count = 0; // of figures on this page: switches of one are not those of anot
  */
 export function drawCaptioned(place) {
   const carrier = place.querySelector("script");
-  const document = JSON.parse(carrier.textContent);
+  showCaptioned(place, JSON.parse(carrier.textContent), carrier);
+}
+
+/**
+ * Draw a captioned image into an element, when it is there; what else is in it goes, but for what is to be kept.
+ * @param {HTMLElement} place
+ * @param {CaptionDocument} document
+ * @param {...Element} kept
+ */
+export async function showCaptioned(place, document, ...kept) {
   const image = new Image();
-  image.addEventListener("load", () => {
-    place.replaceChildren(carrier, ...figure(document, image));
-    place.dataset.drawn = "";
-  });
   image.src = document.image;
+  await image.decode();
+  place.replaceChildren(...kept, ...figure(document, image));
+  place.dataset.drawn = "";
 }
 
 /** All elements of one figure, which keep one another up to date. */
@@ -166,7 +174,8 @@ function follow(large, map, at, point) {
 /** Smooth, or cell by cell. */
 function ways(state, paint) {
   const name = `overlay-${++count}`;
-  const labels = [["smooth", true], ["cells", false]].map(([word, smooth]) => {
+  const labels = ["smooth", "cells"].map((word) => {
+    const smooth = word === "smooth";
     const input = html("input", { type: "radio", name, checked: state.smooth === smooth });
     input.addEventListener("change", () => {
       state.smooth = smooth;

@@ -1,7 +1,7 @@
 // Figures side by side: what is pointed at in one is pointed at in the others, and two that speak of the same words
 // are subtracted.
 
-import { html } from "./dom.js";
+import { heading, html } from "./dom.js";
 import { fileName, saveButtons, waysToSave } from "./export.js";
 import { drawFigure, drawKey, say } from "./figure.js";
 import { drawMatrix, matrixSvg } from "./matrix.js";
@@ -59,10 +59,10 @@ function differencePanel(settings, level) {
     stage: html("div", { class: "stage" }),
     save: html("div", { class: "save", role: "group", "aria-label": "Save the difference" }),
   };
-  const title = html(`h${level}`, { class: "title" }, "Difference");
-  const heading = html("div", { class: "head" }, html("div", {}, title, parts.caption), parts.key);
+  const title = heading(level, { class: "title" }, "Difference");
+  const head = html("div", { class: "head" }, html("div", {}, title, parts.caption), parts.key);
   const said = html("div", { class: "said" }, parts.readout);
-  const element = html("section", { class: "figure difference" }, heading, said, parts.stage, parts.save);
+  const element = html("section", { class: "figure difference" }, head, said, parts.stage, parts.save);
   let [sheet, stop] = [null, () => {}];
   focus.follow(({ row, column }) => {
     say(parts.readout, row >= 0 && column >= 0 ? sheet : null, row, column);

@@ -2,7 +2,10 @@
 
 import { html } from "./dom.js";
 
-/** What a page starts with: the matrix of words, with the end of the sentence, coloured from 0 to 1. */
+/**
+ * What a page starts with: the matrix of words, with the end of the sentence, coloured from 0 to 1.
+ * @type {{view: string, unit: "words" | "pieces", end: boolean, scale: "one" | "row", threshold: number, theme: string}}
+ */
 export const DEFAULTS = { view: "matrix", unit: "words", end: true, scale: "one", threshold: 0.05, theme: "auto" };
 
 /** What each switch may be set to, and how it is called. */
@@ -68,15 +71,13 @@ function thresholdSlider(settings) {
  * Draw the switches that all figures of a page share.
  * @param {HTMLElement} element
  * @param {import("./store.js").Store<typeof DEFAULTS>} settings
+ * @param {(keyof typeof CHOICES)[]} [choices] which of them; a page may have some elsewhere
  */
-export function drawControls(element, settings) {
+export function drawControls(element, settings, choices = ["view", "unit", "scale", "theme"]) {
   const form = html(
     "form",
     { class: "controls", "aria-label": "View" },
-    choice(settings, "view"),
-    choice(settings, "unit"),
-    choice(settings, "scale"),
-    choice(settings, "theme"),
+    ...choices.map((key) => choice(settings, key)),
     endSwitch(settings),
     thresholdSlider(settings),
   );

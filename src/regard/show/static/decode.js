@@ -5,7 +5,7 @@
  * @typedef {{kind: string, layer: number, rows: "source" | "target", columns: "source" | "target",
  *   shape: [number, number, number], dtype: "f4" | "u2", data: string}} Layer
  * @typedef {{format: string, title: string, model: string, note: string, source: Side, target: Side,
- *   attention: Layer[], chosen: {kind: string, layer: number, heads: number[], row?: number}, links: [number, number][],
+ *   attention: Layer[], chosen: {kind: string, layer: number, heads: number[], row?: number, later?: boolean}, links: [number, number][],
  *   scores: Record<string, {value: number, meaning: string}>}} FigureDocument
  * @typedef {{document: FigureDocument, kinds: string[], layers: (kind: string) => Layer[],
  *   weights: (layer: Layer) => Promise<Float32Array>}} Figure

@@ -21,13 +21,25 @@ function fill(element, attributes, children) {
 
 /**
  * An HTML element.
- * @param {string} tag
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
  * @param {Record<string, string | number | boolean | null | undefined>} [attributes]
  * @param {...(Node | string)} children
- * @returns {HTMLElement}
+ * @returns {HTMLElementTagNameMap[K]}
  */
 export function html(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
+}
+
+/**
+ * A heading.
+ * @param {number} level 1 to 6
+ * @param {Record<string, string | number | boolean | null | undefined>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {HTMLHeadingElement}
+ */
+export function heading(level, attributes = {}, ...children) {
+  return html(/** @type {"h2"} */ (`h${level}`), attributes, ...children);
 }
 
 /**
@@ -46,7 +58,7 @@ export function svg(tag, attributes = {}, ...children) {
  * @param {string} label
  * @param {() => void} act
  * @param {Record<string, string | number | boolean | null | undefined>} [attributes]
- * @returns {HTMLElement}
+ * @returns {HTMLButtonElement}
  */
 export function button(label, act, attributes = {}) {
   const made = html("button", { type: "button", ...attributes }, label);

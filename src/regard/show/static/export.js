@@ -7,7 +7,7 @@ import { button, html } from "./dom.js";
  * @param {Blob} blob
  * @param {string} name
  */
-function download(blob, name) {
+export function download(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

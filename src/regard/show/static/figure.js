@@ -2,7 +2,7 @@
 
 import { drawMenus } from "./controls.js";
 import { openFigure } from "./decode.js";
-import { html, svg } from "./dom.js";
+import { heading, html, svg } from "./dom.js";
 import { fileName, saveButtons, waysToSave } from "./export.js";
 import { drawHeads, headsSvg, looksOf } from "./heads.js";
 import { drawLines, linesSvg, tellLimit } from "./lines.js";
@@ -23,18 +23,18 @@ const END_HIDDEN =
  * @typedef {import("./store.js").Store<typeof import("./controls.js").DEFAULTS>} Settings
  * @typedef {{element: HTMLElement, figure: import("./decode.js").Figure, focus: ReturnType<typeof createFocus>,
  *   look: import("./store.js").Store<{kind: string, layer: number, heads: string}>,
- *   sheet: () => import("./sheet.js").Sheet | null, redraw: () => Promise<void>}} Drawn
+ *   sheet: () => import("./sheet.js").Sheet | null, redraw: () => Promise<void>, stop: () => void}} Drawn
  */
 
 /**
  * Draw a document into an element; it follows the settings and its own menus from then on.
  * @param {HTMLElement} element
  * @param {import("./decode.js").FigureDocument} document
- * @param {{settings: Settings, level?: number, onSheet?: () => void}} options
- *   `level` is that of its heading; `onSheet` hears when another matrix is shown
+ * @param {{settings: Settings, level?: number, onSheet?: () => void, more?: Record<string, () => void>}} options
+ *   `level` is that of its heading; `onSheet` hears when another matrix is shown; `more` ways to save it
  * @returns {Drawn}
  */
-export function drawFigure(element, document, { settings, level = 2, onSheet = () => {} }) {
+export function drawFigure(element, document, { settings, level = 2, onSheet = () => {}, more = {} }) {
   const figure = openFigure(document);
   const { kind, layer, heads } = document.chosen;
   const look = createStore({ kind, layer, heads: heads.join() });
@@ -72,15 +72,20 @@ export function drawFigure(element, document, { settings, level = 2, onSheet = (
     const name = (ending) => fileName(document.model, what, ending);
     const ways = waysToSave({ drawing: view.drawing, sheet: () => sheet, document, name });
     if (now.view === "heads") delete ways.CSV; // many matrices are no table; JSON holds them all
-    parts.save.replaceChildren(...saveButtons(ways));
+    parts.save.replaceChildren(...saveButtons({ ...ways, ...more }));
     onSheet();
   }
 
-  settings.follow(redraw);
+  const forget = settings.follow(redraw);
   look.follow(redraw);
   focus.follow((cell) => readOut(parts, sheet, cell));
   redraw();
-  return { element, figure, focus, look, sheet: () => sheet, redraw };
+  const end = () => {
+    turn += 1; // what is being drawn is not wanted any more
+    forget();
+    stop();
+  };
+  return { element, figure, focus, look, sheet: () => sheet, redraw, stop: end };
 }
 
 /** Draw the view that is asked for; returns what ends it, and its drawing for a file. */
@@ -104,7 +109,7 @@ async function drawView(stage, { figure, sheet, focus, now, reading, kind, open,
 function frame(element, document, level) {
   const parts = {
     menus: html("div", { class: "menus", role: "group", "aria-label": "Layer and heads" }),
-    title: html(`h${level + 1}`, { class: "look" }),
+    title: heading(level + 1, { class: "look" }),
     caption: html("p", { class: "caption" }),
     key: html("div", { class: "key" }),
     readout: html("p", { class: "readout", role: "status", "aria-live": "polite" }),
@@ -117,7 +122,7 @@ function frame(element, document, level) {
   const sides = ["source", "target"].filter((name) => document[name].text !== "" || used.has(name));
   const side = (name) => [html("dt", {}, name), html("dd", { dir: "auto" }, shown(document[name].text))];
   element.append(
-    html(`h${level}`, { class: "title", dir: "auto" }, document.title),
+    heading(level, { class: "title", dir: "auto" }, document.title),
     ...(document.model === document.title ? [] : [html("p", { class: "model", dir: "auto" }, document.model)]),
     html("dl", { class: "sentences" }, ...sides.flatMap(side)),
     parts.menus,

@@ -15,7 +15,7 @@ import { createStore } from "./store.js";
  * @param {Document} root
  */
 export function drawPage(root) {
-  const places = (name) => [...root.querySelectorAll(`[data-regard="${name}"]`)];
+  const places = (name) => [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(`[data-regard="${name}"]`))];
   const usual = { ...DEFAULTS, ...places("figures").map(documentOf)[0]?.settings };
   const settings = createStore(readSettings(location.hash, usual));
   const dress = () => (root.documentElement.dataset.theme = settings.get().theme);

@@ -12,13 +12,13 @@
  * @returns {Store<T>}
  */
 export function createStore(start) {
-  let value = { ...start };
+  let value = Object.assign({}, start);
   const followers = new Set();
   return {
     get: () => value,
     set(change) {
       if (Object.keys(change).every((key) => value[key] === change[key])) return;
-      value = { ...value, ...change };
+      value = Object.assign({}, value, change);
       for (const hear of [...followers]) hear(value);
     },
     follow(hear) {
@@ -36,7 +36,7 @@ export function createStore(start) {
 
 /**
  * Which cell of a figure is pointed at.
- * @returns {Store<Cell> & {point: Function, hold: Function, leave: Function, release: Function}}
+ * @returns {Store<Cell> & {point: Function, move: Function, hold: Function, leave: Function, release: Function}}
  */
 export function createFocus() {
   const store = createStore({ row: -1, column: -1, held: false });

@@ -1,0 +1,40 @@
+"""What a model looked at while it learnt: a file for each validation, `looks/NNNNNN.json`, named for its update.
+
+Each is {"format": "regard-looks-1", "number": N, "figures": [document, ...]}, documents as `regard.show` draws them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+FORMAT = "regard-looks-1"
+
+
+def keep_looks(folder: Path, number: int, figures: Sequence[Mapping[str, Any]]) -> None:
+    """Write those of an update, to another name first: a crash leaves a whole file or none."""
+    folder.mkdir(exist_ok=True)
+    told = json.dumps({"format": FORMAT, "number": number, "figures": list(figures)}, ensure_ascii=False)
+    with NamedTemporaryFile("w", dir=folder, prefix=".", suffix=".tmp", encoding="utf-8", delete=False) as draft:
+        draft.write(told)
+    Path(draft.name).chmod(0o644)
+    Path(draft.name).replace(folder / f"{number:06d}.json")
+
+
+def numbers_of(folder: Path) -> list[int]:
+    """The updates whose looks are there, in order."""
+    return sorted(int(each.stem) for each in folder.glob("*.json") if each.stem.isdigit())
+
+
+def drop_looks(folder: Path, after: int) -> None:
+    """Take away those of updates that will be made again, and what a kill left half written."""
+    for number in numbers_of(folder):
+        if number > after:
+            (folder / f"{number:06d}.json").unlink()
+    for draft in folder.glob(".*.tmp"):
+        with suppress(FileNotFoundError):
+            draft.unlink()
