@@ -1,6 +1,7 @@
 """A server of small models, for the tests that ask it something."""
 
 from contextlib import contextmanager
+from copy import copy
 from functools import cache
 from pathlib import Path
 
@@ -43,3 +44,19 @@ def answers(found):
     """What an answer of our own interface holds, of the one input that was asked."""
     assert found.status_code == 200, found.text
     return found.json()["answers"][0]
+
+
+def spoken(source="de", target="en"):
+    """A translator that says which languages it reads and writes; the other way round, another one."""
+    found = copy(translator()) if (source, target) == ("de", "en") else copy(turned())
+    found.languages = (source, target)
+    return found
+
+
+@cache
+def turned():
+    """The other direction."""
+    torch.manual_seed(17)
+    toy = translator()
+    made = model(HEADS, len(toy.target), len(toy.source))
+    return Translator(made, toy.target, toy.source, name="back")

@@ -16,8 +16,9 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from regard.errors import RegardError, UsageError
-from regard.serve import api, schema, stream
+from regard.serve import api, libretranslate, schema, stream
 from regard.serve.desk import Desk, desk_of
+from regard.serve.given import printable
 from regard.serve.guard import Guard, log
 from regard.serve.refused import Refused, protocol_of
 from regard.serve.settings import Settings
@@ -45,6 +46,7 @@ def create_app(settings: Settings, models: Mapping[str, Any] | None = None) -> F
     app.state.desk = desk
     app.include_router(api.router)
     app.include_router(stream.router)
+    app.include_router(libretranslate.router)
     _add_health(app)
     _add_pages(app)
     _add_handlers(app)
@@ -125,7 +127,8 @@ def _add_handlers(app: FastAPI) -> None:
         first: Any = error.errors()[0]
         where = ".".join(str(each) for each in first["loc"][1:])
         message = f"{where}: {first['msg']}" if where else str(first["msg"])
-        return told(request, Refused(422, _printable(message), _printable(where) or None, "invalid_request"))
+        status = protocol_of(request.url.path, request.url.query.encode()).invalid
+        return told(request, Refused(status, printable(message), printable(where) or None, "invalid_request"))
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
@@ -134,11 +137,6 @@ def _add_handlers(app: FastAPI) -> None:
     @app.exception_handler(RegardError)
     async def ours(request: Request, error: RegardError) -> JSONResponse:
         if isinstance(error, UsageError):
-            return told(request, Refused(400, _printable(str(error))))
+            return told(request, Refused(400, printable(str(error))))
         log.error("request %s: %s", request.state.request_id, error)
         return told(request, Refused(500, "The model cannot answer; the server's log says why.", code="model_error"))
-
-
-def _printable(text: str) -> str:
-    """Without halves of characters, which no answer could hold, and not endless."""
-    return text.encode("utf-8", "replace").decode()[:1000]

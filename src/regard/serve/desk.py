@@ -9,8 +9,10 @@ from starlette.requests import HTTPConnection
 
 from regard.serve.batches import Batches
 from regard.serve.counters import Counters
+from regard.serve.detect import Detector
+from regard.serve.files import Files
 from regard.serve.gate import Gate
-from regard.serve.refused import Refused
+from regard.serve.refused import Protocol, Refused
 from regard.serve.settings import Settings
 from regard.serve.shelf import Entry, Shelf
 from regard.serve.tasks import Served
@@ -23,7 +25,8 @@ class Desk:
 
     def __init__(self, settings: Settings, shelf: Shelf, batches: Batches, counters: Counters) -> None:
         self.settings, self.shelf, self.batches, self.counters = settings, shelf, batches, counters
-        self.gate, self.ready = Gate(settings.keys, settings.rate), False
+        self.gate, self.ready = Gate(settings.keys, settings.rate, settings.quota), False
+        self.detector, self.files = Detector(shelf), Files(settings.counters)
         self._served = {name: Served(shelf, entry, settings.length, counters) for name, entry in shelf.entries.items()}
 
     @classmethod
@@ -54,6 +57,10 @@ class Desk:
         """Refuse more texts than a request may have."""
         if len(inputs) > self.settings.texts:
             raise Refused(400, f"Too many: {len(inputs)} texts, limit {self.settings.texts}", "inputs", "too_many")
+
+    def charge(self, request: HTTPConnection, texts: Sequence[str], protocol: Protocol) -> None:
+        """Count the characters that are translated for the key of a request."""
+        self.gate.charge(request.state.key, sum(map(len, texts)), protocol)
 
     async def alone(self, request: HTTPConnection, work: Callable[[], Result]) -> Result:
         """Something that cannot be done together with others."""

@@ -50,8 +50,8 @@ class Guard:
         else:
             await Visit(self, scope, receive, send).run()
 
-    def check(self, headers: Mapping[str, str], path: str, protocol: Protocol) -> None:
-        """Refuse what can be told from the head of a request."""
+    def check(self, headers: Mapping[str, str], path: str, protocol: Protocol) -> int | None:
+        """Refuse what can be told from the head of a request; the place of its key where that is there."""
         host = _host(headers.get("host", ""))
         if "*" not in self.hosts and host not in self.hosts:
             told = f"This server is not called '{host[:80]}'."
@@ -67,7 +67,8 @@ class Guard:
         if int(length[:20]) > self.desk.settings.body:
             raise too_large(self.desk.settings.body)
         if path.startswith(GUARDED):
-            self.desk.gate.admit(key_of(headers), protocol)
+            return self.desk.gate.admit(key_of(headers), protocol)
+        return None  # the routes of other paths ask for a key themselves, which may be in the body
 
 
 class Visit:
@@ -86,7 +87,7 @@ class Visit:
         counters.enter()
         try:
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in self.scope["headers"]}
-            self.guard.check(headers, self.scope["path"], self.protocol)
+            self.scope["state"]["key"] = self.guard.check(headers, self.scope["path"], self.protocol)
             await self._answer(await self._body())
         except Refused as error:
             await self._refuse(error)
