@@ -1,17 +1,27 @@
 """A server of small models, for the tests that ask it something."""
 
+import base64
+import io
 from contextlib import contextmanager
 from copy import copy
 from functools import cache
 from pathlib import Path
 
 import torch
+from PIL import Image
 from starlette.testclient import TestClient
 
+from answering import CAPTIONS
+from regard.data.sides.nothing import Nothing
+from regard.data.sides.text import Text
 from regard.data.tokenizer import Tokenizer
+from regard.recipe import resolve
+from regard.recipe.resolve import Recipe
 from regard.serve import Settings, create_app
+from regard.tasks.captioner import Captioner
+from regard.tasks.language_model import LanguageModel
 from regard.translate.translator import Translator
-from small import model, overrides
+from small import model, overrides, smaller
 
 HOME = "http://127.0.0.1"
 LINES = ["der mann liest ein buch", "ja", "die frau und das kind lesen ein buch"]
@@ -60,3 +70,30 @@ def turned():
     toy = translator()
     made = model(HEADS, len(toy.target), len(toy.source))
     return Translator(made, toy.target, toy.source, name="back")
+
+
+@cache
+def continuer():
+    """A language model that has learnt nothing."""
+    torch.manual_seed(2)
+    asked, tokenizer = resolve("lstm-lm"), Tokenizer.train(OTHERS * 9, kind="spaced")
+    small = Recipe(asked.about, smaller(asked.model, {"width": 13, "hidden": 17}), asked.train, asked.task)
+    return LanguageModel(small.build(0, len(tokenizer)), Nothing("source"), Text.of(tokenizer, "target"), "goes-on")
+
+
+@cache
+def captioner(folder):
+    """One that has learnt nothing, from the recipe that other tests train."""
+    torch.manual_seed(23)
+    path = Path(folder) / "captions.toml"
+    path.write_text(CAPTIONS, encoding="utf-8")
+    asked, tokenizer = resolve(path), Tokenizer.train(OTHERS * 9, kind="words", size=300)
+    source = asked.task().source("source")
+    return Captioner(asked.build(3, len(tokenizer)), source, Text.of(tokenizer, "target"), "describes")
+
+
+def picture(colour=(200, 30, 60)):
+    """An image as a data URI."""
+    file = io.BytesIO()
+    Image.new("RGB", (31, 23), colour).save(file, "PNG")
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()

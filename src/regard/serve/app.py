@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from regard.errors import RegardError, UsageError
-from regard.serve import api, libretranslate, schema, stream
+from regard.serve import api, deepl, libretranslate, openai, schema, stream
 from regard.serve.desk import Desk, desk_of
 from regard.serve.given import printable
 from regard.serve.guard import Guard, log
@@ -44,9 +44,8 @@ def create_app(settings: Settings, models: Mapping[str, Any] | None = None) -> F
         lifespan=_life,
     )
     app.state.desk = desk
-    app.include_router(api.router)
-    app.include_router(stream.router)
-    app.include_router(libretranslate.router)
+    for router in (api.router, stream.router, libretranslate.router, deepl.router, openai.router):
+        app.include_router(router)
     _add_health(app)
     _add_pages(app)
     _add_handlers(app)

@@ -137,3 +137,10 @@ def _many(items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     for name, value in items:
         found.setdefault(name, []).append(value)
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+def body_of(message: type[BaseModel], form: bool = True) -> dict[str, Any]:
+    """A message in the description of a route that reads its body by itself."""
+    schema = {"schema": message.model_json_schema(ref_template="#/components/schemas/{model}")}
+    content = {"application/json": schema} | ({"application/x-www-form-urlencoded": schema} if form else {})
+    return {"requestBody": {"required": True, "content": content}}

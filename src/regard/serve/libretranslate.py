@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, field_validator
 from regard.serve import azure
 from regard.serve.desk import Desk, desk_of
 from regard.serve.files import KINDS
-from regard.serve.given import Foreign, Sent, admit, checked, fields_of
+from regard.serve.given import Foreign, Sent, admit, body_of, checked, fields_of
 from regard.serve.languages import Meant, codes_of, language_name, meant
 from regard.serve.refused import AZURE, LIBRETRANSLATE, Refused, protocol_of
 from regard.serve.texts import Said, Wanted, by_model
@@ -166,22 +166,13 @@ WRONG: dict[int | str, dict[str, Any]] = {
     status: {"model": Failure} for status in (400, 403, 404, 408, 413, 415, 429, 500, 503, 504)
 }
 router = APIRouter(responses=WRONG, tags=["LibreTranslate"])
-JSON, FORM = "application/json", "application/x-www-form-urlencoded"
-
-
-def _sent(*messages: type[BaseModel], forms: bool = True) -> dict[str, Any]:
-    """The body of a request for the description, since a route reads it by itself."""
-    schemas = [each.model_json_schema(ref_template="#/components/schemas/{model}") for each in messages]
-    told = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-    content = {JSON: {"schema": told}} | ({FORM: {"schema": schemas[0]}} if forms else {})
-    return {"requestBody": {"required": True, "content": content}}
 
 
 @router.post(
     "/translate",
     response_model=TranslateOut | list[azure.Translated],
     response_model_exclude_none=True,
-    openapi_extra=_sent(TranslateIn),
+    openapi_extra=body_of(TranslateIn),
 )
 async def translated(request: Request) -> Any:
     """Translate texts. With `api-version=3.0` in the query the request is one of Azure's."""
@@ -250,7 +241,7 @@ async def languages(request: Request) -> list[Language]:
     return [Language(code=code, name=language_name(code), targets=targets) for code, targets in found.items()]
 
 
-@router.post("/detect", openapi_extra=_sent(DetectIn))
+@router.post("/detect", openapi_extra=body_of(DetectIn))
 async def detected(request: Request) -> list[Detected] | list[list[Detected]]:
     """The languages that a text may be in, among those that are served; refused where nothing tells them apart."""
     asked = checked(DetectIn, await fields_of(request))

@@ -26,11 +26,12 @@ _BREAK = re.compile(r"(\r?\n)")
 
 @dataclass(frozen=True)
 class Wanted:
-    """How texts are translated: as HTML, with what was looked at, and with how many alternatives."""
+    """How texts are translated: as HTML, with what was looked at, how many alternatives, and of how many pieces."""
 
     html: bool = False
     record: bool = False
     alternatives: int = 0
+    length: int = 200
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ async def translate(desk: Desk, served: Served, texts: Sequence[str], wanted: Wa
     check_text(list(texts), "text")
     read = [await asyncio.to_thread(read_document, text) if wanted.html else Plain(text) for text in texts]
     lines = [line for each in read for line in each.texts]
-    options = Options(max(BEAM, 1 + wanted.alternatives), 1 + wanted.alternatives)
+    options = Options(max(BEAM, 1 + wanted.alternatives), 1 + wanted.alternatives, max_length=wanted.length)
     asked = Asked(options, wanted.record or any(map(_tagged, read)))
     found, most = list[Any](), desk.settings.texts  # a long document does not take the places of all others
     for place in range(0, len(lines), most):
