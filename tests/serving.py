@@ -6,8 +6,11 @@ from contextlib import contextmanager
 from copy import copy
 from functools import cache
 from pathlib import Path
+from threading import Thread
+from time import sleep
 
 import torch
+import uvicorn
 from PIL import Image
 from starlette.testclient import TestClient
 
@@ -97,3 +100,21 @@ def picture(colour=(200, 30, 60)):
     file = io.BytesIO()
     Image.new("RGB", (31, 23), colour).save(file, "PNG")
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+
+
+@contextmanager
+def running(models, **settings):
+    """The address of a server that listens on a port of its own."""
+    app = create_app(Settings(models=(), **settings), models)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=5, ws="none"))
+    thread = Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
