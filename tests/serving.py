@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from threading import Thread
 from time import sleep
+from types import SimpleNamespace
 
 import torch
 import uvicorn
@@ -15,12 +16,15 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from answering import CAPTIONS
+from regard.data.languages import languages_text
 from regard.data.sides.nothing import Nothing
 from regard.data.sides.text import Text
-from regard.data.tokenizer import Tokenizer
+from regard.data.tokenizer import SOURCE_FILE, TARGET_FILE, Tokenizer
+from regard.model import save
 from regard.recipe import resolve
 from regard.recipe.resolve import Recipe
 from regard.serve import Settings, create_app
+from regard.serve.start import options
 from regard.tasks.captioner import Captioner
 from regard.tasks.language_model import LanguageModel
 from regard.translate.translator import Translator
@@ -61,9 +65,31 @@ def answers(found):
 
 def spoken(source="de", target="en"):
     """A translator that says which languages it reads and writes; the other way round, another one."""
-    found = copy(translator()) if (source, target) == ("de", "en") else copy(turned())
+    found = copy(turned() if source == "en" else translator())
     found.languages = (source, target)
     return found
+
+
+def slow(seconds=0.3):
+    """A translator that takes its time; `asked` are the lines of each batch."""
+    found, own = copy(spoken()), translator().search
+    found.asked = []
+
+    def search(lines, options, **more):
+        found.asked.append(list(lines))
+        sleep(seconds)
+        return own(lines, options, **more)
+
+    found.search = search
+    return found
+
+
+def saved(folder, languages=("de", "en")):
+    """The folder of a translator."""
+    toy = translator()
+    files = {SOURCE_FILE: toy.source.backend.to_str(), TARGET_FILE: toy.target.backend.to_str()}
+    save(toy.model, folder, files | {"languages.json": languages_text(*languages)})
+    return folder
 
 
 @cache
@@ -104,9 +130,10 @@ def picture(colour=(200, 30, 60)):
 
 @contextmanager
 def running(models, **settings):
-    """The address of a server that listens on a port of its own."""
-    app = create_app(Settings(models=(), **settings), models)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", timeout_graceful_shutdown=5, ws="none"))
+    """A server that listens on a port of its own: its address and what is behind it."""
+    asked = Settings(models=(), port=0, **settings)
+    app = create_app(asked, models)
+    server = uvicorn.Server(uvicorn.Config(app, **options(asked)))
     thread = Thread(target=server.run)
     thread.start()
     try:
@@ -114,7 +141,7 @@ def running(models, **settings):
             assert thread.is_alive()
             sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
+        yield SimpleNamespace(address=f"http://127.0.0.1:{port}", port=port, desk=app.state.desk)
     finally:
         server.should_exit = True
         thread.join()

@@ -48,7 +48,7 @@ def address(tmp_path_factory):
     models = {"toy": spoken(), "back": spoken("en", "de"), "goes-on": continuer()}
     models["describes"] = captioner(tmp_path_factory.mktemp("captions"))
     with running(models, keys=(("test", KEY),)) as found:
-        yield found
+        yield found.address
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_deepl(address, own):
 
 def test_deepl_knows_a_quota_that_is_used_up():
     with running({"toy": spoken()}, quota=9) as found, pytest.raises(deepl.QuotaExceededException):
-        deepl.Translator("any", server_url=found).translate_text(LINES, target_lang="EN-GB")
+        deepl.Translator("any", server_url=found.address).translate_text(LINES, target_lang="EN-GB")
 
 
 def test_azure(address, own):

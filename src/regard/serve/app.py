@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -27,6 +29,7 @@ from regard.version import __version__
 
 HERE = Path(__file__).parent
 FIGURES = HERE.parent / "show" / "static"
+GRACE = 0.5  # seconds between the signal to end and the closing of lines
 PAGES = ("/", "/heads", "/caption", "/read", "/evaluate", "/compare", "/train", "/api")
 
 
@@ -60,6 +63,8 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
     """From the first request to the last: the first model is opened meanwhile; at the end all waiting are answered."""
     desk: Desk = app.state.desk
     desk.batches.start()
+    if desk.settings.gentle:
+        end_gently(desk)
     opening = asyncio.ensure_future(desk.get_ready())
     try:
         yield
@@ -67,6 +72,26 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
         desk.ready = False
         await asyncio.gather(opening, return_exceptions=True)
         await desk.batches.stop()
+        desk.files.close()
+
+
+def end_gently(desk: Desk) -> None:
+    """Make SIGTERM wait a little: answers then say that the line closes, so that clients ask elsewhere next.
+
+    Who has sent a request on an open line by then is answered; lines that are still open after that close unasked.
+    """
+    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if not callable(before):
+            return
+        if desk.ending:
+            before(number, frame)
+            return
+        desk.ending, desk.ready = True, False
+        loop.call_soon_threadsafe(loop.call_later, GRACE, before, number, frame)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def _add_health(app: FastAPI) -> None:

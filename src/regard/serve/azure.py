@@ -30,7 +30,7 @@ class Query(Foreign):
     """What the query says."""
 
     version: Annotated[Literal["3.0"], Field(alias="api-version")]
-    to: list[Annotated[str, Field(min_length=1, max_length=40)]]
+    to: Annotated[list[Annotated[str, Field(min_length=1, max_length=40)]], Field(max_length=100)]
     source: Annotated[str | None, Field(alias="from", max_length=40)] = None
     textType: Literal["plain", "html"] = "plain"
     includeAlignment: bool = False
@@ -74,11 +74,11 @@ async def translated(request: Request) -> list[Translated]:
     told = json_of(await request.body())
     if not isinstance(told, list):
         raise Refused(400, 'Expected a JSON array of objects: [{"text": "..."}].')
+    desk.check_count(told)
     lowered = [
         {name.lower(): value for name, value in each.items()} if isinstance(each, dict) else each for each in told
     ]
     texts = [checked(Item, each).text for each in lowered]
-    desk.check_count(texts)
     if not asked.to:
         raise Refused(400, "to: expected the language to translate to.", "to")
     desk.check_count(asked.to)

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from regard.serve.desk import desk_of
-from regard.serve.given import Foreign, body_of, checked, fields_of
+from regard.serve.given import Foreign, Texts, body_of, checked, fields_of
 from regard.serve.languages import codes_of, language_name, meant
 from regard.serve.refused import DEEPL, Refused
 from regard.serve.texts import Wanted, by_model
@@ -35,7 +35,7 @@ class Failure(BaseModel):
 class TranslateIn(Foreign):
     """Texts and the language that they are wanted in."""
 
-    text: str | list[str]
+    text: str | Texts
     target_lang: Code
     source_lang: Code | None = None
     tag_handling: Literal["html", "xml", ""] | None = None

@@ -33,6 +33,11 @@ class Files:
         self._folder.mkdir(exist_ok=True)
         return self._folder
 
+    def close(self) -> None:
+        """The end: a folder of its own goes with all that is in it."""
+        if self._own is not None:
+            self._own.cleanup()
+
     def keep(self, text: str, kind: str) -> str:
         """Keep a file of a kind (`.html`); the name to fetch it by."""
         self._tidy(len(text))

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,6 +20,9 @@ from regard.serve.guard import key_of
 from regard.serve.refused import Protocol, Refused
 
 FIELDS = 1000  # of a form
+
+
+Texts = Annotated[list[str], Field(max_length=10_000)]  # a server's own limit is lower, and told in words
 
 
 class Foreign(BaseModel):

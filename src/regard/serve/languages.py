@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from regard.data.languages import code_of
 from regard.serve.desk import Desk
 from regard.serve.detect import Found, sure
 from regard.serve.refused import Refused
@@ -56,7 +55,7 @@ async def meant(desk: Desk, texts: Sequence[str], source: str | None, target: st
     if source is not None:
         served = chosen(desk, source, target)
         return [Meant(served, language_code(source)) for _ in texts]
-    code = code_of(target) or target.lower()
+    code = language_code(target)
     there = [language for language, targets in codes_of(desk).items() if code in targets]
     if not there:
         return [Meant(desk.served(None, None, target), "") for _ in texts]

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, field_validator
 from regard.serve import azure
 from regard.serve.desk import Desk, desk_of
 from regard.serve.files import KINDS
-from regard.serve.given import Foreign, Sent, admit, body_of, checked, fields_of
+from regard.serve.given import Foreign, Sent, Texts, admit, body_of, checked, fields_of
 from regard.serve.languages import Meant, codes_of, language_name, meant
 from regard.serve.refused import AZURE, LIBRETRANSLATE, Refused, protocol_of
 from regard.serve.texts import Said, Wanted, by_model
@@ -52,7 +52,7 @@ class TranslateIn(Keyed):
     alignment, attention, scores: tell which words were written for which, every weight, and how likely the text is.
     """
 
-    q: str | list[str]
+    q: str | Texts
     source: Code = AUTO
     target: Code
     format: Literal["text", "html"] = "text"
@@ -70,7 +70,7 @@ class TranslateIn(Keyed):
 class DetectIn(Keyed):
     """A text, or several of which each is told."""
 
-    q: str | list[str]
+    q: str | Texts
 
 
 class Detected(BaseModel):

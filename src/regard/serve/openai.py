@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from time import time
 from typing import Any
 
@@ -91,7 +92,7 @@ async def chat(request: Request) -> Any:
     asked = checked(ChatIn, json_of(await request.body()))
     asked.check()
     desk = desk_of(request)
-    given = await _said(desk, _served(desk, asked), asked)
+    given = await _said(desk, request, _served(desk, asked), asked)
     told = {"id": f"chatcmpl-{request.state.request_id}", "created": int(time()), "model": given.served.entry.name}
     if asked.stream:
         return await _streamed(desk, request, given, asked, told | {"object": "chat.completion.chunk"})
@@ -141,7 +142,7 @@ def _served(desk: Desk, asked: Shared) -> Served:
     return desk.served(entry.name)
 
 
-async def _said(desk: Desk, served: Served, asked: ChatIn) -> Given:
+async def _said(desk: Desk, request: Request, served: Served, asked: ChatIn) -> Given:
     """What the model is to answer, of a conversation."""
     if served.entry.reads == "nothing":
         return Given(served, _checked("\n".join(each.text for each in asked.messages)))
@@ -154,7 +155,7 @@ async def _said(desk: Desk, served: Served, asked: ChatIn) -> Given:
         return Given(served, _checked(last.text))
     if len(last.images) != 1:
         raise Refused(400, f"{served.entry.name} answers one image: expected one image_url.", "messages")
-    pixels = await asyncio.to_thread(images.from_uri, last.images[0], desk.settings.pixels)
+    pixels = await asyncio.to_thread(images.from_uri, last.images[0], partial(desk.image, request))
     return Given(served, pixels)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from regard.serve.given import Foreign
+from regard.serve.given import Foreign, Texts
 from regard.serve.refused import Refused
 
 Stop = Annotated[str, Field(min_length=1, max_length=100)]
@@ -128,7 +128,7 @@ class ChatIn(Shared):
 class CompletionIn(Shared):
     """Texts to go on from."""
 
-    prompt: str | list[str] = ""
+    prompt: str | Texts = ""
 
 
 class Usage(BaseModel):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+FIELDS = 100
 WIDEST = 64  # outputs of a text that are followed at once
 Name = Annotated[str, Field(max_length=200)]
 Index = Annotated[int, Field(ge=0, lt=1 << 31)]
+Texts = Annotated[list[str], Field(max_length=10_000)]  # a server's own limit is lower, and told in words
 Share = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
@@ -16,6 +18,13 @@ class Message(BaseModel):
     """What is sent: a name that is not known is refused, and not passed over."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, told: Any) -> Any:
+        if isinstance(told, dict) and len(told) > FIELDS:  # each of them would be told to be unknown
+            raise ValueError(f"expected at most {FIELDS} fields; found {len(told)}")
+        return told
 
 
 class PinIn(Message):
@@ -73,7 +82,7 @@ class AnswerIn(Searching):
     pins, heads_off, tree: look elsewhere, without some heads; tell the tree of the search. Of one input at a time.
     """
 
-    inputs: str | list[str]
+    inputs: str | Texts
     prefix: Annotated[str, Field(max_length=10_000)] | Annotated[list[Index], Field(max_length=1000)] = ""
     alignment: bool = True
     attention: bool = False
@@ -99,8 +108,8 @@ class PairsIn(Message):
     """Pairs whose target is given: one or many, as many targets as sources."""
 
     model: Name | None = None
-    source: str | list[str]
-    target: str | list[str]
+    source: str | Texts
+    target: str | Texts
 
 
 class LookIn(Message):

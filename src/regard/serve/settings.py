@@ -52,6 +52,7 @@ class Settings:
     body: int = 16 * MEBIBYTE
     pixels: int = 40_000_000
     patience: int | float = 60.0
+    gentle: bool = False  # whether a signal to end is heard by us first: see `app`
     counters: str = ""  # a folder in which several processes add up what they count
 
     def __post_init__(self) -> None:

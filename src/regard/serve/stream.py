@@ -49,7 +49,7 @@ async def written(
 ) -> AsyncIterator[Event]:
     """What is told while a text is written, each step in its turn."""
     steps = await desk.batches.alone(lambda: _steps(served, text, asked, prefix))
-    while (event := await desk.batches.alone(lambda: next(steps, None))) is not None:
+    while (event := await desk.batches.alone(lambda: next(steps, None), check=False)) is not None:
         yield event
 
 

@@ -16,6 +16,8 @@ from regard.show.grown import Tree, grown
 from regard.show.steer import Off, Pin, steer
 from regard.tasks.generation import GenerateOptions
 
+LONG = 200  # characters that no piece of a text has on average
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -130,6 +132,9 @@ class Served:
         """Refuse what is too long. Each piece covers a byte or more, so that most texts need not be cut to know."""
         if not isinstance(text, str) or len(text) * 4 <= self.longest:
             return
+        if len(text) > LONG * self.longest:  # however it is cut: to cut it would hold up all others
+            told = f"Too long: {len(text)} characters, limit {self.longest} tokens"
+            raise Refused(400, told, "inputs", "too_long")
         model = self.model
         side = model.target if self.entry.reads == "nothing" else model.source
         count = len(getattr(side, "tokenizer", side).encode(text))

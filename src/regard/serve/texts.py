@@ -9,18 +9,21 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from regard.search import Options
 from regard.serve.desk import Desk
 from regard.serve.given import check_text
 from regard.serve.languages import Meant
+from regard.serve.refused import Refused
 from regard.serve.tasks import Asked, Cell, Served
 from regard.translate.linked import Linked, Span
 from regard.translate.markup import Document, read_document
 from regard.translate.translator import Translation
 
 BEAM = 5
+LONGEST = 1_000_000  # characters of a text of many lines
 _BREAK = re.compile(r"(\r?\n)")
 
 
@@ -58,6 +61,8 @@ class Said:
 async def translate(desk: Desk, served: Served, texts: Sequence[str], wanted: Wanted) -> list[Said]:
     """What each text is in the other language."""
     check_text(list(texts), "text")
+    if (longest := max(map(len, texts), default=0)) > LONGEST:
+        raise Refused(400, f"Too long: {longest:,} characters, limit {LONGEST:,}", "text", "too_long")
     read = [await asyncio.to_thread(read_document, text) if wanted.html else Plain(text) for text in texts]
     lines = [line for each in read for line in each.texts]
     options = Options(max(BEAM, 1 + wanted.alternatives), 1 + wanted.alternatives, max_length=wanted.length)
@@ -90,7 +95,7 @@ class Plain:
 
     text: str
 
-    @property
+    @cached_property
     def parts(self) -> list[str]:
         """Lines, and at every second place a line break."""
         return _BREAK.split(self.text)
