@@ -144,6 +144,23 @@ def _many(items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def body_of(message: type[BaseModel], form: bool = True) -> dict[str, Any]:
     """A message in the description of a route that reads its body by itself."""
-    schema = {"schema": message.model_json_schema(ref_template="#/components/schemas/{model}")}
+    schema = {"schema": _inlined(message.model_json_schema())}
     content = {"application/json": schema} | ({"application/x-www-form-urlencoded": schema} if form else {})
     return {"requestBody": {"required": True, "content": content}}
+
+
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema with what it refers to in its place, since the description knows nothing of it."""
+    parts = schema.pop("$defs", {})
+
+    def put(told: Any) -> Any:
+        if isinstance(told, list):
+            return [put(each) for each in told]
+        if not isinstance(told, dict):
+            return told
+        if "$ref" in told:
+            return put(parts[told["$ref"].rpartition("/")[2]])
+        return {name: put(each) for name, each in told.items()}
+
+    found: dict[str, Any] = put(schema)
+    return found

@@ -35,7 +35,7 @@ WRONG: dict[int | str, dict[str, Any]] = {
     status: {"model": Failure} for status in (400, 401, 404, 408, 413, 415, 429, 500, 503, 504)
 }
 STREAMED: dict[int | str, dict[str, Any]] = {
-    200: {"content": {EVENTS: {"schema": {"type": "string"}}}, "description": "The answer, or its stream."}
+    200: {"content": {EVENTS: {}}, "description": "The answer, or its stream."}
 }
 router = APIRouter(prefix="/v1", responses=WRONG, tags=["OpenAI"])
 

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/api/v1", responses=WRONG)
     "/stream",
     tags=["answers"],
     response_class=StreamingResponse,
-    responses={200: {"content": {EVENTS: {"schema": {"type": "string"}}}, "description": "Server-sent events."}},
+    responses={200: {"content": {EVENTS: {}}, "description": "Server-sent events."}},
 )
 async def streamed(request: Request, asked: schema.StreamIn) -> StreamingResponse:
     """A text as it is written: events `piece` and `row` while it is, `answer` at the end, `error` if it fails.

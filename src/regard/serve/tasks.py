@@ -16,6 +16,7 @@ from regard.show.grown import Tree, grown
 from regard.show.steer import Off, Pin, steer
 from regard.tasks.generation import GenerateOptions
 
+TINY = 1e-6  # of a temperature, and of a share
 LONG = 200  # characters that no piece of a text has on average
 
 
@@ -166,8 +167,8 @@ def tokenizer_of(model: Any) -> Any:
 
 
 def drawing(temperature: float, top_k: int, top_p: float, draws: int, seed: int | None) -> Sampling:
-    """What outputs are drawn from."""
-    return Sampling(temperature, top_k, top_p, draws, seed)
+    """What outputs are drawn from. What is too small to divide by is none."""
+    return Sampling(temperature if temperature > TINY else 0.0, top_k, max(top_p, TINY), draws, seed)
 
 
 def _said(error: RegardError) -> str:
