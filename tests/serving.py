@@ -121,10 +121,10 @@ def captioner(folder):
     return Captioner(asked.build(3, len(tokenizer)), source, Text.of(tokenizer, "target"), "describes")
 
 
-def picture(colour=(200, 30, 60)):
+def picture(colour=(200, 30, 60), size=(31, 23)):
     """An image as a data URI."""
     file = io.BytesIO()
-    Image.new("RGB", (31, 23), colour).save(file, "PNG")
+    Image.new("RGB", size, colour).save(file, "PNG")
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 

@@ -18,6 +18,9 @@ Keys = Annotated[
     Path | None,
     typer.Option("--api-key-file", help="Who may call: a key a line; else those of REGARD_API_KEYS, or everybody."),
 ]
+Characters = Annotated[
+    int, typer.Option(min=0, help="Characters a day that a key may have translated by other interfaces; 0 is any.")
+]
 Hosts = Annotated[
     list[str] | None, typer.Option("--allow-host", help="A name by which the server may be called, beside this one's.")
 ]
@@ -38,6 +41,7 @@ def serve(
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute in each process.")] = None,
     api_key_file: Keys = None,
     rate: Annotated[int, typer.Option(min=0, help="Requests a minute of each key; 0 is any number.")] = 0,
+    max_characters: Characters = 0,
     allow_host: Hosts = None,
     allow_origin: Origins = None,
     max_batch: Annotated[int, typer.Option(min=1, help="Texts that are answered together.")] = 32,
@@ -79,6 +83,7 @@ def serve(
         origins=tuple(allow_origin or ()),
         keys=keys,
         rate=rate,
+        quota=max_characters,
         batch=max_batch,
         delay=max_delay_ms / 1000,
         queue=max_queue,

@@ -30,6 +30,8 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 GUARDED = ("/api/", "/v1/", "/v2/")
+FORM = 2 << 20  # bytes of a form
+VALUES = 100_000  # of a request in JSON; commas within texts count too
 BODIES = 16  # of the largest that a request may have: so many bytes may be on their way in at once
 log = logging.getLogger("regard.serve")
 
@@ -90,7 +92,9 @@ class Visit:
         try:
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in self.scope["headers"]}
             self.scope["state"]["key"] = self.guard.check(headers, self.scope["path"], self.protocol)
-            await self._answer(await self._body())
+            body = await self._body()
+            check_values(headers.get("content-type", ""), body)
+            await self._answer(body)
         except Refused as error:
             await self._refuse(error)
         except asyncio.CancelledError:
@@ -199,6 +203,18 @@ async def write(send: Send, error: Refused, protocol: Protocol, request: str) ->
     named = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": error.status, "headers": named})
     await send({"type": "http.response.body", "body": body})
+
+
+def check_values(kind: str, body: bytes) -> None:
+    """Refuse a body that would become millions of values, or as many errors: what costs memory is not its bytes."""
+    kind = kind.partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        return
+    if kind == "application/x-www-form-urlencoded":
+        if len(body) > FORM:
+            raise Refused(413, f"The form is too large: limit {FORM:,} bytes. Send JSON.")
+    elif sum(map(body.count, (b",", b"{", b"["))) > VALUES:
+        raise Refused(413, f"The request has too many values: limit {VALUES:,}.")
 
 
 def too_large(most: int) -> Refused:

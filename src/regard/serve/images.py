@@ -40,6 +40,8 @@ def from_bytes(raw: bytes, hold: Hold) -> Image.Image:
             return image.convert("RGB")
     except Refused:
         raise
+    except Image.DecompressionBombError as error:
+        raise Refused(413, "The image is too large.", "inputs") from error
     except Exception as error:
         told = f"Expected an image ({', '.join(FORMATS)}); the file cannot be read as one."
         raise Refused(400, told, "inputs") from error

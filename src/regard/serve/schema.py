@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-FIELDS = 100
+FIELDS, PLACES = 100, 4096
 WIDEST = 64  # outputs of a text that are followed at once
 Name = Annotated[str, Field(max_length=200)]
 Index = Annotated[int, Field(ge=0, lt=1 << 31)]
@@ -31,10 +31,17 @@ class PinIn(Message):
     """Where to look while the piece `step` is written: shares of positions of the source; the rest get none."""
 
     step: Index
-    shares: Annotated[dict[Annotated[str, Field(pattern=r"^\d{1,6}$")], Share], Field(min_length=1, max_length=4096)]
+    shares: Annotated[dict[Annotated[str, Field(pattern=r"^\d{1,6}$")], Share], Field(min_length=1, max_length=PLACES)]
     kind: Annotated[str, Field(pattern="^(cross|image|encoder-self|decoder-self)$")] | None = None
     layer: Index | None = None
     head: Index | None = None
+
+    @field_validator("shares", mode="before")
+    @classmethod
+    def _some(cls, told: Any) -> Any:
+        if isinstance(told, dict) and len(told) > PLACES:  # each would be looked at before they are counted
+            raise ValueError(f"expected at most {PLACES} positions; found {len(told)}")
+        return told
 
 
 class OffIn(Message):

@@ -24,6 +24,7 @@ from regard.translate.translator import Translation
 
 BEAM = 5
 LONGEST = 1_000_000  # characters of a text of many lines
+TAGS = 50_000  # of a document
 _BREAK = re.compile(r"(\r?\n)")
 
 
@@ -63,6 +64,8 @@ async def translate(desk: Desk, served: Served, texts: Sequence[str], wanted: Wa
     check_text(list(texts), "text")
     if (longest := max(map(len, texts), default=0)) > LONGEST:
         raise Refused(400, f"Too long: {longest:,} characters, limit {LONGEST:,}", "text", "too_long")
+    if wanted.html and max((text.count("<") for text in texts), default=0) > TAGS:
+        raise Refused(400, f"Too many tags: limit {TAGS:,}", "text", "too_long")
     read = [await asyncio.to_thread(read_document, text) if wanted.html else Plain(text) for text in texts]
     lines = [line for each in read for line in each.texts]
     options = Options(max(BEAM, 1 + wanted.alternatives), 1 + wanted.alternatives, max_length=wanted.length)
