@@ -13,6 +13,7 @@ any server around it. Clients are lines of one process that shares the machine w
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import os
 import random
@@ -337,7 +338,7 @@ def _spoil(told: Any, draw: random.Random) -> None:
         if isinstance(told[place], dict | list) and draw.random() < 0.6:
             told = told[place]
             continue
-        told[place] = draw.choice(ODD)
+        told[place] = copy.deepcopy(draw.choice(ODD))
         return
 
 
