@@ -348,7 +348,10 @@ def fuzz(asked: Namespace) -> None:
     with server(asked, *asked.words) as (port, process):
         print(f"| requests | MiB |\n| --- | --- |\n| 0 | {memory(process):.0f} |", flush=True)
         for number in range(1, asked.fuzz + 1):
-            status = asyncio.run(_sent(port, broken(draw)))
+            request = broken(draw)
+            status = asyncio.run(_sent(port, request))
+            if status >= 500:
+                print(f"{status}: {request[:1000]!r}", file=sys.stderr)
             statuses[status] = statuses.get(status, 0) + 1
             if number % max(1, asked.fuzz // 10) == 0:
                 print(f"| {number:,} | {memory(process):.0f} |", flush=True)

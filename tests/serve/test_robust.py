@@ -84,6 +84,19 @@ def test_bodies_that_are_not_what_they_say(server):
         assert 400 <= post(server, "/api/v1/answer", half).status_code < 500
 
 
+@pytest.mark.parametrize("path", ["answer", "score", "align", "look", "stream"])
+def test_halves_of_characters(server, path):
+    for half in (
+        {},
+        {"output": "\ud800"},
+        {"target": ["\ud800"], "source": ["ja"]},
+        {"target": "ja", "source": "\ud800"},
+    ):
+        name = "inputs" if path == "answer" else "input"
+        told = half if "source" in half else {name: "ja\ud800"} | half
+        assert post(server, f"/api/v1/{path}", json.dumps(told)).status_code == 422
+
+
 def test_pins_without_end(server):
     shares = {str(number): "x" for number in range(20_000)}
     found = post(server, "/api/v1/answer", json.dumps({"inputs": "ja", "pins": [{"step": 0, "shares": shares}]}))

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 FIELDS, PLACES = 100, 4096
 WIDEST = 64  # outputs of a text that are followed at once
 Name = Annotated[str, Field(max_length=200)]
 Index = Annotated[int, Field(ge=0, lt=1 << 31)]
-Texts = Annotated[list[str], Field(max_length=10_000)]  # a server's own limit is lower, and told in words
+
+
+def _whole(text: str) -> str:
+    """Refuse halves of characters: no model reads them, and no answer could hold them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"half a character at {error.start} (a lone surrogate)") from error
+    return text
+
+
+Text = Annotated[str, AfterValidator(_whole)]
+Texts = Annotated[list[Text], Field(max_length=10_000)]  # a server's own limit is lower, and told in words
 Share = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
@@ -89,7 +101,7 @@ class AnswerIn(Searching):
     pins, heads_off, tree: look elsewhere, without some heads; tell the tree of the search. Of one input at a time.
     """
 
-    inputs: str | Texts
+    inputs: Text | Texts
     prefix: Annotated[str, Field(max_length=10_000)] | Annotated[list[Index], Field(max_length=1000)] = ""
     alignment: bool = True
     attention: bool = False
@@ -106,7 +118,7 @@ class StreamIn(Message):
     model: Name | None = None
     source: Name | None = None
     target: Name | None = None
-    input: str
+    input: Text
     prefix: Annotated[str, Field(max_length=10_000)] | Annotated[list[Index], Field(max_length=1000)] = ""
     max_length: Annotated[int, Field(ge=1, le=1000)] = 200
 
@@ -115,16 +127,16 @@ class PairsIn(Message):
     """Pairs whose target is given: one or many, as many targets as sources."""
 
     model: Name | None = None
-    source: str | Texts
-    target: str | Texts
+    source: Text | Texts
+    target: Text | Texts
 
 
 class LookIn(Message):
     """A text, and an output that is given, or else the model's own."""
 
     model: Name | None = None
-    input: str
-    output: str | None = None
+    input: Text
+    output: Text | None = None
     pins: Annotated[list[PinIn], Field(max_length=1000)] = []
     heads_off: Annotated[list[OffIn], Field(max_length=1000)] = []
 
