@@ -28,6 +28,10 @@ Origins = Annotated[
     list[str] | None, typer.Option("--allow-origin", help="An origin whose pages may call, as https://example.org.")
 ]
 Queue = Annotated[int, typer.Option(min=1, help="Texts that may wait; one more is refused (503).")]
+Ray = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Workers are replicas on a Ray cluster: local, auto, or host:6379 of one."),
+]
 Memory = Annotated[int, typer.Option(min=0, help="Megabytes that open models may take; 0 is what is free.")]
 
 
@@ -52,6 +56,7 @@ def serve(
     max_body: Annotated[int, typer.Option(min=1, help="Megabytes that a request may have.")] = 16,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a request may take.")] = 60.0,
     memory: Memory = 0,
+    ray: Ray = None,
 ) -> None:
     """Serve models: the studio's pages, our own interface, and those of LibreTranslate, DeepL, Azure and OpenAI.
 
@@ -93,4 +98,9 @@ def serve(
         patience=timeout,
     )
     typer.echo(f"regard: http://{host}:{port}/ serves {', '.join(models)} (Ctrl-C ends it)", err=True)
-    run(settings, open_page)
+    if ray is None:
+        run(settings, open_page)
+        return
+    from regard.serve.replicas import run as run_replicas
+
+    run_replicas(settings, ray)
