@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -65,39 +65,43 @@ def serve(
 
     Example: regard serve runs/en-fr runs/dates --open
     """
+    told = {
+        "host": host,
+        "port": port,
+        "engine": engine,
+        "threads": threads,
+        "memory": memory << 20,
+        "workers": workers,
+        "hosts": tuple(allow_host or ()),
+        "origins": tuple(allow_origin or ()),
+        "rate": rate,
+        "quota": max_characters,
+        "batch": max_batch,
+        "delay": max_delay_ms / 1000,
+        "queue": max_queue,
+        "length": max_length,
+        "texts": max_texts,
+        "body": max_body << 20,
+        "patience": timeout,
+    }
+    _serve(models, api_key_file, told, ray, open_page)
+
+
+def _serve(models: list[str], keys: Path | None, told: dict[str, Any], ray: str | None, open_page: bool) -> None:
+    """With all imports that this takes."""
     from regard.errors import UsageError
 
     try:
         from regard.serve.gate import VARIABLE, keys_of, read_keys
-        from regard.serve.settings import MEBIBYTE, Settings
+        from regard.serve.settings import Settings
         from regard.serve.start import run
     except ModuleNotFoundError as error:
         if error.name not in ("fastapi", "starlette", "uvicorn", "python_multipart"):
             raise
         raise UsageError(f"{error.name} is not installed.", hint="pip install 'regard[serve]'") from error
-    keys = read_keys(api_key_file) if api_key_file else keys_of(os.environ.get(VARIABLE, ""))
-    settings = Settings(
-        models=tuple(models),
-        host=host,
-        port=port,
-        engine=engine,
-        threads=threads,
-        memory=memory * MEBIBYTE,
-        workers=workers,
-        hosts=tuple(allow_host or ()),
-        origins=tuple(allow_origin or ()),
-        keys=keys,
-        rate=rate,
-        quota=max_characters,
-        batch=max_batch,
-        delay=max_delay_ms / 1000,
-        queue=max_queue,
-        length=max_length,
-        texts=max_texts,
-        body=max_body * MEBIBYTE,
-        patience=timeout,
-    )
-    typer.echo(f"regard: http://{host}:{port}/ serves {', '.join(models)} (Ctrl-C ends it)", err=True)
+    known = read_keys(keys) if keys else keys_of(os.environ.get(VARIABLE, ""))
+    settings = Settings(models=tuple(models), keys=known, **told)
+    typer.echo(f"regard: http://{settings.host}:{settings.port}/ serves {', '.join(models)} (Ctrl-C ends it)", err=True)
     if ray is None:
         run(settings, open_page)
         return
