@@ -25,7 +25,7 @@ from regard.serve.slots import left_of
 
 VARIABLE = "REGARD_SERVE"  # the settings, for processes that are started
 HEAD = 30  # seconds that a line is kept open without a request
-STUCK = 60  # seconds without a sign of life after which a process is replaced
+STUCK = 20  # seconds without a sign of life after which a process is replaced
 
 
 def run(settings: Settings, open_page: bool = False) -> None:
@@ -40,9 +40,7 @@ def run(settings: Settings, open_page: bool = False) -> None:
     with tempfile.TemporaryDirectory(prefix="regard-serve-") as counters:
         settings = replace(settings, counters=counters)
         os.environ[VARIABLE] = settings.to_json()
-        told = options(settings)
-        if "timeout_worker_healthcheck" in signature(uvicorn.Config).parameters:  # older ones have 5 seconds
-            told["timeout_worker_healthcheck"] = STUCK
+        told = options(settings) | {"timeout_worker_healthcheck": STUCK}
         config = uvicorn.Config("regard.serve.start:of_environment", factory=True, workers=settings.workers, **told)
         sock = config.bind_socket()
         Crew(config, [sock], Path(counters)).run()
@@ -73,15 +71,17 @@ class Crew(Multiprocess):
     """The processes of a server. One that ends is replaced, and what it was answering is told."""
 
     def __init__(self, config: uvicorn.Config, sockets: list[Any], folder: Path) -> None:
-        super().__init__(config, sockets=sockets)
+        older = "target" in signature(Multiprocess.__init__).parameters
+        super().__init__(config, sockets=sockets, **({"target": uvicorn.Server(config).run} if older else {}))
         self.folder, self.counters = folder, Counters(str(folder))
 
     def keep_subprocess_alive(self) -> None:
         """Look after them, twice a second."""
-        for each in self.processes:
-            if not each.process.is_alive() and not self.should_exit.is_set():
-                self._tell(each.process.pid or 0, each.process.exitcode)
+        before = list(self.processes)
         super().keep_subprocess_alive()
+        for each in before:
+            if each not in self.processes:
+                self._tell(each.process.pid or 0, each.process.exitcode)
 
     def _tell(self, process: int, code: int | None) -> None:
         left = left_of(self.folder, process)
