@@ -80,9 +80,11 @@ def test_links_of_many_lines_count_through_the_text(server):
     words = len(LINES[0].split()), len(own[0].alignment.target) - 1
     later = [f"{s + words[0]}-{t + words[1]}" for s, t in own[1].alignment.links()]
     assert found["alignment"]["pharaoh"] == " ".join([own[0].alignment.pharaoh(), *later]).strip()
-    for (a, b), (c, d) in found["alignment"]["spans"]:
-        ours, theirs = f"{LINES[0]}\n{LINES[2]}"[a:b], found["translatedText"][c:d]
-        assert ours and " " not in ours and theirs and " " not in theirs
+    ours, theirs = f"{LINES[0]}\n{LINES[2]}", found["translatedText"]
+    words = [(ours[slice(*a)], theirs[slice(*b)]) for a, b in found["alignment"]["spans"]]
+    sides = [(each.alignment.source, each.alignment.target, each.alignment.links()) for each in own]
+    assert words == [(source[s], target[t]) for source, target, links in sides for s, t in links]
+    assert all(links for _, _, links in sides)
 
 
 def test_languages_and_settings(server):
