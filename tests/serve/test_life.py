@@ -36,7 +36,7 @@ def test_a_full_queue_refuses_at_once_and_the_rest_is_answered_together():
 def test_who_leaves_frees_the_place():
     model, free = spoken(), Event()
     model.asked, own = [], model.search
-    model.search = lambda *given, **more: model.asked.append(given) or free.wait(PATIENT) and own(*given, **more)
+    model.search = lambda *given, **more: model.asked.append(given) or (free.wait(PATIENT) and own(*given, **more))
     with running({"toy": model}, queue=2, batch=1) as server, ThreadPoolExecutor(2) as pool:
         first = pool.submit(ask, server.port)
         until(lambda: model.asked)
