@@ -1,5 +1,6 @@
 # Every target makes its own environment and installs what it needs.
 #   make quickstart   the main job: train two small models and see what they look at
+#   make serve        open the models of the quickstart in a page, and serve them
 #   make test         everything that must hold: format, types, import order, all tests
 #   make mutants      break the source in many places, one at a time, and see whether a test notices
 PYTHON ?= python3
@@ -7,7 +8,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: quickstart test golden mutants format check bench bench-peers figures clean
+.PHONY: quickstart serve test golden mutants format check bench bench-peers figures clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Regard needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
@@ -17,6 +18,11 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 quickstart: $(VENV)/installed
 	$(BIN)/regard quickstart
+
+# The runs of the quickstart, made first where they are not there.
+serve: $(VENV)/installed
+	test -d runs/quickstart/en-fr/best -a -d runs/quickstart/dates/best || $(BIN)/regard quickstart
+	$(BIN)/regard serve runs/quickstart/en-fr runs/quickstart/dates --open
 
 # One thread a process: the tests are many small models, run side by side. Neighbours stay together (worksteal), since
 # those of a file share what was trained for them. What is compiled is kept: many tests start commands.

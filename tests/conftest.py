@@ -44,6 +44,7 @@ def modules_checked():
 shapes.install(modules_checked())
 
 
+UNCHECKED = jaxtyping.config.jaxtyping_disable  # as it was asked for
 CHECKED = 2  # updates of a training, and steps of a search, whose shapes are checked
 
 
@@ -71,6 +72,7 @@ def _check_the_first(module, name, method):
 @pytest.fixture(autouse=True)
 def _same_start(tmp_path_factory, monkeypatch):
     shapes.calls.clear()
+    jaxtyping.config.update("jaxtyping_disable", UNCHECKED)  # two threads of one test may have left it off
     _check_the_first("regard.learn.learner", "Learner", "update")
     _check_the_first("regard.search.loop", "Running", "advance")
     torch.manual_seed(20150407)

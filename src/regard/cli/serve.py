@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,6 +19,9 @@ Keys = Annotated[
     Path | None,
     typer.Option("--api-key-file", help="Who may call: a key a line; else those of REGARD_API_KEYS, or everybody."),
 ]
+Characters = Annotated[
+    int, typer.Option(min=0, help="Characters a day that a key may have translated by other interfaces; 0 is any.")
+]
 Hosts = Annotated[
     list[str] | None, typer.Option("--allow-host", help="A name by which the server may be called, beside this one's.")
 ]
@@ -26,6 +29,10 @@ Origins = Annotated[
     list[str] | None, typer.Option("--allow-origin", help="An origin whose pages may call, as https://example.org.")
 ]
 Queue = Annotated[int, typer.Option(min=1, help="Texts that may wait; one more is refused (503).")]
+Ray = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Workers are replicas on a Ray cluster: local, auto, or host:6379 of one."),
+]
 Memory = Annotated[int, typer.Option(min=0, help="Megabytes that open models may take; 0 is what is free.")]
 
 
@@ -40,6 +47,7 @@ def serve(
     threads: Annotated[int | None, typer.Option(min=1, help="How many threads may compute in each process.")] = None,
     api_key_file: Keys = None,
     rate: Annotated[int, typer.Option(min=0, help="Requests a minute of each key; 0 is any number.")] = 0,
+    max_characters: Characters = 0,
     allow_host: Hosts = None,
     allow_origin: Origins = None,
     max_batch: Annotated[int, typer.Option(min=1, help="Texts that are answered together.")] = 32,
@@ -50,6 +58,7 @@ def serve(
     max_body: Annotated[int, typer.Option(min=1, help="Megabytes that a request may have.")] = 16,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a request may take.")] = 60.0,
     memory: Memory = 0,
+    ray: Ray = None,
 ) -> None:
     """Serve models: the studio's pages, our own interface, and those of LibreTranslate, DeepL, Azure and OpenAI.
 
@@ -58,37 +67,43 @@ def serve(
 
     Example: regard serve runs/en-fr runs/dates --open
     """
+    told: dict[str, Any] = {"host": host, "port": port, "engine": engine, "threads": threads, "workers": workers}
+    told |= {
+        "runs": str(runs or ""),
+        "memory": memory << 20,
+        "hosts": tuple(allow_host or ()),
+        "origins": tuple(allow_origin or ()),
+        "rate": rate,
+        "quota": max_characters,
+        "batch": max_batch,
+        "delay": max_delay_ms / 1000,
+        "queue": max_queue,
+        "length": max_length,
+        "texts": max_texts,
+        "body": max_body << 20,
+        "patience": timeout,
+    }
+    _serve(models, api_key_file, told, ray, open_page)
+
+
+def _serve(models: list[str], keys: Path | None, told: dict[str, Any], ray: str | None, open_page: bool) -> None:
+    """With all imports that this takes."""
     from regard.errors import UsageError
 
     try:
         from regard.serve.gate import VARIABLE, keys_of, read_keys
-        from regard.serve.settings import MEBIBYTE, Settings
+        from regard.serve.settings import Settings
         from regard.serve.start import run
     except ModuleNotFoundError as error:
         if error.name not in ("fastapi", "starlette", "uvicorn", "python_multipart"):
             raise
         raise UsageError(f"{error.name} is not installed.", hint="pip install 'regard[serve]'") from error
-    keys = read_keys(api_key_file) if api_key_file else keys_of(os.environ.get(VARIABLE, ""))
-    settings = Settings(
-        models=tuple(models),
-        host=host,
-        port=port,
-        engine=engine,
-        threads=threads,
-        memory=memory * MEBIBYTE,
-        workers=workers,
-        hosts=tuple(allow_host or ()),
-        origins=tuple(allow_origin or ()),
-        keys=keys,
-        rate=rate,
-        batch=max_batch,
-        delay=max_delay_ms / 1000,
-        queue=max_queue,
-        length=max_length,
-        texts=max_texts,
-        body=max_body * MEBIBYTE,
-        patience=timeout,
-        runs=str(runs or ""),
-    )
-    typer.echo(f"regard: http://{host}:{port}/ serves {', '.join(models)} (Ctrl-C ends it)", err=True)
-    run(settings, open_page)
+    known = read_keys(keys) if keys else keys_of(os.environ.get(VARIABLE, ""))
+    settings = Settings(models=tuple(models), keys=known, **told)
+    typer.echo(f"regard: http://{settings.host}:{settings.port}/ serves {', '.join(models)} (Ctrl-C ends it)", err=True)
+    if ray is None:
+        run(settings, open_page)
+        return
+    from regard.serve.replicas import run as run_replicas
+
+    run_replicas(settings, ray)

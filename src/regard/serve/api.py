@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Request, UploadFile
@@ -58,7 +59,7 @@ async def answer(request: Request, asked: schema.AnswerIn) -> Any:
     served = desk.served(asked.model, asked.source, asked.target)
     inputs = [asked.inputs] if isinstance(asked.inputs, str) else asked.inputs
     desk.check_count(inputs)
-    given = await _read(desk, served.entry.reads, inputs)
+    given = await _read(desk, request, served.entry.reads, inputs)
     prefix = asked.prefix if isinstance(asked.prefix, str) else tuple(asked.prefix)
     return await _answered(desk, served, [Cell(each, prefix) for each in given], asked)
 
@@ -76,7 +77,7 @@ async def image(
     entry = desk.shelf.find(model, lambda entry: entry.reads == "image")
     if entry.reads != "image":
         raise Refused(400, f"{entry.name} reads {entry.reads}, and no images.", "model")
-    pixels = await asyncio.to_thread(images.from_bytes, await file.read(), desk.settings.pixels)
+    pixels = await asyncio.to_thread(images.from_bytes, await file.read(), partial(desk.image, request))
     asked = schema.AnswerIn(inputs="", model=entry.name, beam=beam, nbest=nbest)
     return await _answered(desk, desk.served(entry.name), [Cell(pixels)], asked)
 
@@ -190,11 +191,12 @@ def _all_told(served: Any, cells: Sequence[Cell], answers: Any, asked: schema.An
     return found
 
 
-async def _read(desk: Desk, reads: str, inputs: list[str]) -> list[Any]:
+async def _read(desk: Desk, request: Request, reads: str, inputs: list[str]) -> list[Any]:
     """The inputs as the model takes them."""
     if reads != "image":
         return inputs
-    return [await asyncio.to_thread(images.from_uri, each, desk.settings.pixels) for each in inputs]
+    hold = partial(desk.image, request)
+    return [await asyncio.to_thread(images.from_uri, each, hold) for each in inputs]
 
 
 def _pairs(desk: Desk, asked: schema.PairsIn) -> tuple[Any, list[str], list[str]]:

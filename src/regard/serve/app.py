@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -15,8 +17,9 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from regard.errors import RegardError, UsageError
-from regard.serve import api, schema, stream
+from regard.serve import api, deepl, libretranslate, openai, schema, stream
 from regard.serve.desk import Desk, desk_of
+from regard.serve.given import printable
 from regard.serve.guard import Guard, log
 from regard.serve.modules import Modules
 from regard.serve.pages import router as pages_router
@@ -29,6 +32,7 @@ from regard.version import __version__
 
 HERE = Path(__file__).parent
 FIGURES = HERE.parent / "show" / "static"
+GRACE = 0.5  # seconds between the signal to end and the closing of lines
 PAGES = ("/", "/heads", "/caption", "/read", "/evaluate", "/compare", "/train", "/api")
 
 
@@ -46,8 +50,8 @@ def create_app(settings: Settings, models: Mapping[str, Any] | None = None) -> F
         lifespan=_life,
     )
     app.state.desk = desk
-    app.include_router(api.router)
-    app.include_router(stream.router)
+    for router in (api.router, stream.router, libretranslate.router, deepl.router, openai.router):
+        app.include_router(router)
     _add_health(app)
     _add_pages(app)
     _add_handlers(app)
@@ -62,6 +66,8 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
     """From the first request to the last: the first model is opened meanwhile; at the end all waiting are answered."""
     desk: Desk = app.state.desk
     desk.batches.start()
+    if desk.settings.gentle:
+        end_gently(desk)
     opening = asyncio.ensure_future(desk.get_ready())
     try:
         yield
@@ -69,6 +75,26 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
         desk.ready = False
         await asyncio.gather(opening, return_exceptions=True)
         await desk.batches.stop()
+        desk.files.close()
+
+
+def end_gently(desk: Desk) -> None:
+    """Make SIGTERM wait a little: answers then say that the line closes, so that clients ask elsewhere next.
+
+    Who has sent a request on an open line by then is answered; lines that are still open after that close unasked.
+    """
+    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if not callable(before):
+            return
+        if desk.ending:
+            before(number, frame)
+            return
+        desk.ending, desk.ready = True, False
+        loop.call_soon_threadsafe(loop.call_later, GRACE, before, number, frame)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def _add_health(app: FastAPI) -> None:
@@ -131,7 +157,8 @@ def _add_handlers(app: FastAPI) -> None:
         first: Any = error.errors()[0]
         where = ".".join(str(each) for each in first["loc"][1:])
         message = f"{where}: {first['msg']}" if where else str(first["msg"])
-        return told(request, Refused(422, _printable(message), _printable(where) or None, "invalid_request"))
+        status = protocol_of(request.url.path, request.url.query.encode()).invalid
+        return told(request, Refused(status, printable(message), printable(where) or None, "invalid_request"))
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
@@ -140,11 +167,6 @@ def _add_handlers(app: FastAPI) -> None:
     @app.exception_handler(RegardError)
     async def ours(request: Request, error: RegardError) -> JSONResponse:
         if isinstance(error, UsageError):
-            return told(request, Refused(400, _printable(str(error))))
+            return told(request, Refused(400, printable(str(error))))
         log.error("request %s: %s", request.state.request_id, error)
         return told(request, Refused(500, "The model cannot answer; the server's log says why.", code="model_error"))
-
-
-def _printable(text: str) -> str:
-    """Without halves of characters, which no answer could hold, and not endless."""
-    return text.encode("utf-8", "replace").decode()[:1000]

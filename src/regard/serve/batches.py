@@ -47,6 +47,7 @@ class Batches:
         self.most, self.delay, self.room, self.watch = most, delay, room, watch
         self.waiting: deque[Waiting] = deque()
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="regard-models")
+        self.alone_now = 0  # that go by themselves, and are not done
         self._come = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -65,9 +66,7 @@ class Batches:
 
     async def ask(self, cells: Sequence[Any], alike: Hashable, work: Work) -> list[Any]:
         """An answer for each cell. Those of one request need not go together."""
-        if len(self.waiting) + len(cells) > self.room:
-            told = f"{len(self.waiting)} texts wait already, and {self.room} may."
-            raise Refused(503, f"The server is busy: {told}", headers={"Retry-After": "1"})
+        self.check(len(cells))
         loop = asyncio.get_running_loop()
         asked = [Waiting(cell, alike, work, loop.create_future()) for cell in cells]
         self.waiting.extend(asked)
@@ -75,11 +74,30 @@ class Batches:
         try:
             return list(await asyncio.gather(*(each.answer for each in asked)))
         finally:
+            answered = all(each.answer.done() and not each.answer.cancelled() for each in asked)
             for each in asked:  # who is gone, or was told of an error, wants no more
                 each.answer.cancel()
+            if not answered:
+                self.waiting = deque(each for each in self.waiting if each.wanted)
 
-    async def alone(self, work: Callable[[], Result]) -> Result:
-        """Something that cannot be done together with others, in its turn."""
+    def check(self, more: int = 1) -> None:
+        """Refuse what there is no room for."""
+        count = len(self.waiting) + self.alone_now
+        if count + more > self.room:
+            told = f"{count} texts wait already, and {self.room} may."
+            raise Refused(503, f"The server is busy: {told}", headers={"Retry-After": "1"})
+
+    async def alone(self, work: Callable[[], Result], *, check: bool = True) -> Result:
+        """Something that cannot be done together with others, in its turn; `check` is off for what has begun."""
+        if check:
+            self.check()
+        self.alone_now += 1
+        try:
+            return await self._run(work)
+        finally:
+            self.alone_now -= 1
+
+    async def _run(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self.thread, copy_context().run, work)
 
     async def _serve(self) -> None:
@@ -93,7 +111,7 @@ class Batches:
                 continue
             try:
                 self.watch(len(batch))
-                found = await self.alone(partial(_worked, batch))
+                found = await self._run(partial(_worked, batch))
             except Exception as error:  # noqa: BLE001, it belongs to those who asked
                 _tell(batch, [error] * len(batch))
             else:

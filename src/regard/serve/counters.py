@@ -11,6 +11,8 @@ from collections import Counter
 from pathlib import Path
 from time import monotonic
 
+from regard.serve.slots import Slots
+
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 TEXTS = (1, 2, 4, 8, 16, 32, 64)
 EVERY = 0.5  # seconds between two writings
@@ -19,6 +21,8 @@ ABOUT = {
     "regard_request_seconds": ("histogram", "How long requests took."),
     "regard_batch_size": ("histogram", "Texts that were answered together."),
     "regard_texts_total": ("counter", "Texts that were answered, by model."),
+    "regard_workers_lost_total": ("counter", "Processes that ended and were replaced."),
+    "regard_requests_lost_total": ("counter", "Requests that they were answering."),
     "regard_queue_depth": ("gauge", "Texts that wait."),
     "regard_requests_in_progress": ("gauge", "Requests that are being answered."),
     "regard_models_loaded": ("gauge", "Models that are open."),
@@ -31,14 +35,23 @@ class Counters:
     def __init__(self, folder: str = "") -> None:
         self.counts: Counter[str] = Counter()
         self.busy, self.folder, self._written = 0, Path(folder) if folder else None, 0.0
+        self.slots = Slots(self.folder)
 
-    def enter(self) -> None:
+    def lost(self, requests: int) -> None:
+        """A process ended that was answering so many."""
+        self.counts["regard_workers_lost_total"] += 1
+        self.counts["regard_requests_lost_total"] += requests
+        self._write({}, at_once=True)
+
+    def enter(self, request: str) -> None:
         """A request has come."""
         self.busy += 1
+        self.slots.take(request)
 
-    def leave(self, route: str, status: int, seconds: float) -> None:
+    def leave(self, request: str, route: str, status: int, seconds: float) -> None:
         """It was answered."""
         self.busy -= 1
+        self.slots.free(request)
         self.counts[_named("regard_requests_total", route=route, status=str(status))] += 1
         self._observe("regard_request_seconds", SECONDS, seconds)
         self._write()
@@ -63,7 +76,7 @@ class Counters:
             own = [key for key in counts if key.partition("{")[0].removesuffix("_bucket").removesuffix("_sum")
                    .removesuffix("_count") == name]  # fmt: skip
             lines += [f"{key} {counts[key]:g}" for key in sorted(own, key=_order)]
-            if kind == "gauge" and not own:
+            if not own and (kind == "gauge" or name.endswith("_lost_total")):
                 lines.append(f"{name} 0")
         return "\n".join(lines) + "\n"
 
@@ -79,7 +92,7 @@ class Counters:
             return
         self._written = monotonic()
         path = self.folder / f"{os.getpid()}.json"
-        whole = {"counts": self.counts, "now": now or {"regard_requests_in_progress": self.busy}}
+        whole = {"counts": self.counts, "now": {"regard_requests_in_progress": self.busy} if now is None else now}
         path.with_suffix(".tmp").write_text(json.dumps(whole), encoding="utf-8")
         path.with_suffix(".tmp").replace(path)
 

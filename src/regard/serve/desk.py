@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection
 
 from regard.serve.batches import Batches
 from regard.serve.counters import Counters
+from regard.serve.detect import Detector
+from regard.serve.files import Files
 from regard.serve.gate import Gate
-from regard.serve.refused import Refused
+from regard.serve.refused import Protocol, Refused
 from regard.serve.settings import Settings
 from regard.serve.shelf import Entry, Shelf
 from regard.serve.tasks import Served
 
 Result = TypeVar("Result")
+PICTURES = 4  # of the largest images that a request may have: so many pixels may be in memory at once
 
 
 class Desk:
@@ -23,7 +26,9 @@ class Desk:
 
     def __init__(self, settings: Settings, shelf: Shelf, batches: Batches, counters: Counters) -> None:
         self.settings, self.shelf, self.batches, self.counters = settings, shelf, batches, counters
-        self.gate, self.ready = Gate(settings.keys, settings.rate), False
+        self.gate, self.ready, self.ending = Gate(settings.keys, settings.rate, settings.quota), False, False
+        self.pixels = 0  # of images that are being answered
+        self.detector, self.files = Detector(shelf), Files(settings.counters)
         self._served = {name: Served(shelf, entry, settings.length, counters) for name, entry in shelf.entries.items()}
 
     @classmethod
@@ -36,13 +41,13 @@ class Desk:
     async def get_ready(self) -> None:
         """Open the first model."""
         first = next(iter(self._served.values()))
-        await self.batches.alone(lambda: first.model)
+        await self.batches.alone(lambda: first.model, check=False)
         self.ready = True
 
     def counted(self) -> str:
         """What was counted, for Prometheus."""
         loaded = sum(entry.model is not None for entry in self.shelf.entries.values())
-        return self.counters.text(len(self.batches.waiting), loaded)
+        return self.counters.text(len(self.batches.waiting) + self.batches.alone_now, loaded)
 
     def served(self, name: str | None = None, source: str | None = None, target: str | None = None) -> Served:
         """The model of this name; without one, that of these languages; without those, the first."""
@@ -54,6 +59,24 @@ class Desk:
         """Refuse more texts than a request may have."""
         if len(inputs) > self.settings.texts:
             raise Refused(400, f"Too many: {len(inputs)} texts, limit {self.settings.texts}", "inputs", "too_many")
+
+    def charge(self, request: HTTPConnection, texts: Sequence[str], protocol: Protocol) -> None:
+        """Count the characters that are translated for the key of a request."""
+        self.gate.charge(request.state.key, sum(map(len, texts)), protocol)
+
+    def image(self, request: HTTPConnection, pixels: int) -> None:
+        """Make room for an image of a request: its pixels stay until it is answered."""
+        own, most = getattr(request.state, "pixels", 0) + pixels, self.settings.pixels
+        if own > most:
+            raise Refused(413, f"The images are too large: {own:,} pixels, limit {most:,} in all.", "inputs")
+        if self.pixels + pixels > PICTURES * most:
+            raise Refused(503, "The server is busy: too many large images.", headers={"Retry-After": "1"})
+        request.state.pixels = own
+        self.pixels += pixels
+
+    def release(self, state: Mapping[str, Any]) -> None:
+        """A request is answered: what it held is free."""
+        self.pixels -= state.get("pixels", 0)
 
     async def alone(self, request: HTTPConnection, work: Callable[[], Result]) -> Result:
         """Something that cannot be done together with others."""

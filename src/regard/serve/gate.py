@@ -6,25 +6,27 @@ import hmac
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 
 from regard.errors import UsageError
 from regard.serve.refused import Protocol, Refused
 
 VARIABLE = "REGARD_API_KEYS"
 MINUTE = 60.0
+DAY = 86_400
 
 
 class Gate:
-    """The keys of a server and the requests that each has left. `rate` is how many a minute; 0 is any number."""
+    """The keys of a server and what each has left: `rate` requests a minute, `quota` characters a day; 0 is any."""
 
-    def __init__(self, keys: Sequence[tuple[str, str]], rate: int) -> None:
+    def __init__(self, keys: Sequence[tuple[str, str]], rate: int, quota: int = 0) -> None:
         self.digests = [sha256(key.encode()).digest() for _, key in keys]
-        self.rate = rate
+        self.rate, self.quota = rate, quota
         self._left: dict[int, tuple[float, float]] = {}  # by the place of the key: how many, and when that was so
+        self._spent: dict[int, tuple[int, int]] = {}  # by the place of the key: the day, and characters of that day
 
-    def admit(self, key: str | None, protocol: Protocol) -> None:
-        """Refuse who has no key, or asks too often."""
+    def admit(self, key: str | None, protocol: Protocol) -> int:
+        """Which key it is; who has none, or asks too often, is refused."""
         place = self._place(key)
         if place is None:
             told = "A key is needed." if not key else "This key is not known."
@@ -33,6 +35,21 @@ class Gate:
             raise Refused(protocol.keyless, told, code=code, headers=headers)
         if self.rate:
             self._spend(place)
+        return place
+
+    def spent(self, place: int) -> int:
+        """How many characters were translated for a key on this day."""
+        day, count = self._spent.get(place, (0, 0))
+        return count if day == int(time()) // DAY else 0
+
+    def charge(self, place: int, characters: int, protocol: Protocol) -> None:
+        """Count what is translated for a key; refuse what goes beyond its quota of the day."""
+        count = self.spent(place) + characters
+        if self.quota and count > self.quota:
+            told = f"Quota exceeded: {self.quota:,} characters a day."
+            wait = {"Retry-After": str(DAY - int(time()) % DAY)}
+            raise Refused(protocol.exhausted, told, code="quota_exceeded", headers=wait)
+        self._spent[place] = (int(time()) // DAY, count)
 
     def _place(self, key: str | None) -> int | None:
         """Which key it is; all are compared, whichever it is. Without keys all are one."""

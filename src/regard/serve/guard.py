@@ -30,6 +30,9 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 GUARDED = ("/api/", "/v1/", "/v2/")
+FORM = 2 << 20  # bytes of a form
+VALUES = 100_000  # of a request in JSON; commas within texts count too
+BODIES = 16  # of the largest that a request may have: so many bytes may be on their way in at once
 log = logging.getLogger("regard.serve")
 
 
@@ -40,6 +43,7 @@ class Guard:
         self.app, self.desk = app, desk
         settings = desk.settings
         self.hosts = {name.lower() for name in (*LOCAL, settings.host, *settings.hosts)}
+        self.held, self.room = 0, BODIES * settings.body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or the start and the end of the server."""
@@ -50,8 +54,8 @@ class Guard:
         else:
             await Visit(self, scope, receive, send).run()
 
-    def check(self, headers: Mapping[str, str], path: str, protocol: Protocol) -> None:
-        """Refuse what can be told from the head of a request."""
+    def check(self, headers: Mapping[str, str], path: str, protocol: Protocol) -> int | None:
+        """Refuse what can be told from the head of a request; the place of its key where that is there."""
         host = _host(headers.get("host", ""))
         if "*" not in self.hosts and host not in self.hosts:
             told = f"This server is not called '{host[:80]}'."
@@ -67,7 +71,8 @@ class Guard:
         if int(length[:20]) > self.desk.settings.body:
             raise too_large(self.desk.settings.body)
         if path.startswith(GUARDED):
-            self.desk.gate.admit(key_of(headers), protocol)
+            return self.desk.gate.admit(key_of(headers), protocol)
+        return None  # the routes of other paths ask for a key themselves, which may be in the body
 
 
 class Visit:
@@ -75,7 +80,7 @@ class Visit:
 
     def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send) -> None:
         self.guard, self.scope, self.receive, self._send = guard, scope, receive, send
-        self.id, self.status, self.begun = uuid4().hex, 0, monotonic()
+        self.id, self.status, self.begun, self.held = uuid4().hex, 0, monotonic(), 0
         self.protocol = protocol_of(scope["path"], scope.get("query_string", b""))
         self.left = asyncio.Event()
         scope.setdefault("state", {})["request_id"] = self.id
@@ -83,22 +88,29 @@ class Visit:
     async def run(self) -> None:
         """Let it in, and see it through."""
         counters = self.guard.desk.counters
-        counters.enter()
+        counters.enter(self.id)
         try:
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in self.scope["headers"]}
-            self.guard.check(headers, self.scope["path"], self.protocol)
-            await self._answer(await self._body())
+            self.scope["state"]["key"] = self.guard.check(headers, self.scope["path"], self.protocol)
+            body = await self._body()
+            check_values(headers.get("content-type", ""), body)
+            await self._answer(body)
         except Refused as error:
             await self._refuse(error)
         except asyncio.CancelledError:
             self.status = self.status or 499
+            raise
+        except ConnectionAbortedError as error:
+            log.warning("request %s: %s", self.id, error)
             raise
         except Exception:
             log.exception("request %s failed", self.id)
             await self._refuse(Refused(500, "Something went wrong inside the server.", code="internal_error"))
         finally:
             route = getattr(self.scope.get("route"), "path", "other")
-            counters.leave(route, self.status or 499, monotonic() - self.begun)
+            counters.leave(self.id, route, self.status or 499, monotonic() - self.begun)
+            self.guard.held -= self.held
+            self.guard.desk.release(self.scope["state"])
 
     async def _body(self) -> bytes:
         """All of it, within the limits."""
@@ -111,12 +123,20 @@ class Visit:
                         raise asyncio.CancelledError
                     parts.append(message.get("body", b""))
                     count += len(parts[-1])
+                    self._hold(len(parts[-1]))
                     if count > settings.body:
                         raise too_large(settings.body)
                     if not message.get("more_body"):
                         return b"".join(parts)
         except TimeoutError as error:
             raise Refused(408, "The request took too long to arrive.") from error
+
+    def _hold(self, more: int) -> None:
+        """What is read stays in memory until the request is answered: so much of it there may be."""
+        self.held += more
+        self.guard.held += more
+        if self.guard.held > self.guard.room:
+            raise Refused(503, "The server is busy: too many large requests.", headers={"Retry-After": "1"})
 
     async def _answer(self, body: bytes) -> None:
         """Until it is answered, its time is over, or the client is gone."""
@@ -159,8 +179,14 @@ class Visit:
             there = {name.lower() for name, _ in message["headers"]}
             more = {**HEADERS, "x-request-id": self.id}
             named = [(name.encode(), value.encode()) for name, value in more.items() if name.encode() not in there]
+            if self.guard.desk.ending:  # so that the client asks another server next time
+                named.append((b"connection", b"close"))
             message = {**message, "headers": [*message["headers"], *named]}
-        await self._send(message)
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._send(message)
+        except TimeoutError as error:
+            raise ConnectionAbortedError("the client does not read its answer") from error
 
     async def _refuse(self, error: Refused) -> None:
         if self.status:  # the answer has begun: it cannot be taken back, and the line is cut
@@ -177,6 +203,18 @@ async def write(send: Send, error: Refused, protocol: Protocol, request: str) ->
     named = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": error.status, "headers": named})
     await send({"type": "http.response.body", "body": body})
+
+
+def check_values(kind: str, body: bytes) -> None:
+    """Refuse a body that would become millions of values, or as many errors: what costs memory is not its bytes."""
+    kind = kind.partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        return
+    if kind == "application/x-www-form-urlencoded":
+        if len(body) > FORM:
+            raise Refused(413, f"The form is too large: limit {FORM:,} bytes. Send JSON.")
+    elif sum(map(body.count, (b",", b"{", b"["))) > VALUES:
+        raise Refused(413, f"The request has too many values: limit {VALUES:,}.")
 
 
 def too_large(most: int) -> Refused:

@@ -6,6 +6,7 @@ import base64
 import binascii
 import io
 import warnings
+from collections.abc import Callable
 
 from PIL import Image
 
@@ -14,7 +15,10 @@ from regard.serve.refused import Refused
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 
 
-def from_uri(text: str, pixels: int) -> Image.Image:
+Hold = Callable[[int], None]  # hears how many pixels an image has before they are read, and may refuse it
+
+
+def from_uri(text: str, hold: Hold) -> Image.Image:
     """The image of `data:image/png;base64,...`; other addresses are not fetched."""
     head, comma, body = text.partition(",")
     if not comma or not head.startswith("data:") or not head.endswith(";base64"):
@@ -23,21 +27,21 @@ def from_uri(text: str, pixels: int) -> Image.Image:
         raw = base64.b64decode(body, validate=True)
     except (binascii.Error, ValueError) as error:
         raise Refused(400, "The image is not base64.", "inputs") from error
-    return from_bytes(raw, pixels)
+    return from_bytes(raw, hold)
 
 
-def from_bytes(raw: bytes, pixels: int) -> Image.Image:
+def from_bytes(raw: bytes, hold: Hold) -> Image.Image:
     """The image of a file, read whole: its size is looked at before its pixels are."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's own limit: ours is told in words
             image = Image.open(io.BytesIO(raw), formats=FORMATS)
-            if image.width * image.height > pixels:
-                told = f"{image.width} x {image.height} pixels, limit {pixels:,} in all"
-                raise Refused(413, f"The image is too large: {told}.", "inputs")
+            hold(image.width * image.height)
             return image.convert("RGB")
     except Refused:
         raise
+    except Image.DecompressionBombError as error:
+        raise Refused(413, "The image is too large.", "inputs") from error
     except Exception as error:
         told = f"Expected an image ({', '.join(FORMATS)}); the file cannot be read as one."
         raise Refused(400, told, "inputs") from error

@@ -74,19 +74,24 @@ def openai(error: Refused, request: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Protocol:
-    """What a request speaks: its name, the shape of its errors, and the status that a missing key has."""
+    """What a request speaks: its name, the shape of its errors, and the status of some of them.
+
+    keyless, exhausted, invalid: that of a missing key, of a quota that is used up, of what does not fit.
+    """
 
     name: str
     shape: Shape
     keyless: int = 401
+    exhausted: int = 429
+    invalid: int = 400
 
 
-OURS = Protocol("regard", ours)
+OURS = Protocol("regard", ours, invalid=422)
 LIBRETRANSLATE = Protocol("libretranslate", libretranslate, keyless=403)
-DEEPL = Protocol("deepl", deepl, keyless=403)
+DEEPL = Protocol("deepl", deepl, keyless=403, exhausted=456)
 AZURE = Protocol("azure", azure)
 OPENAI = Protocol("openai", openai)
-ROOT = ("/translate", "/detect", "/languages", "/translate_file", "/frontend/settings")
+ROOT = ("/translate", "/detect", "/languages", "/translate_file", "/frontend/settings", "/health")
 
 
 def protocol_of(path: str, query: bytes) -> Protocol:
@@ -95,7 +100,7 @@ def protocol_of(path: str, query: bytes) -> Protocol:
         return DEEPL
     if path.startswith("/v1/"):
         return OPENAI
-    if path in ROOT:
+    if path in ROOT or path.startswith("/download_file/"):
         # Azure's clients share LibreTranslate's paths; they always name the version of theirs.
         named = parse_qs(query.decode("latin-1"), keep_blank_values=True)
         return AZURE if "api-version" in named else LIBRETRANSLATE

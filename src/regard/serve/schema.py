@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+FIELDS, PLACES = 100, 4096
 WIDEST = 64  # outputs of a text that are followed at once
 Name = Annotated[str, Field(max_length=200)]
 Index = Annotated[int, Field(ge=0, lt=1 << 31)]
+
+
+def _whole(text: str) -> str:
+    """Refuse halves of characters: no model reads them, and no answer could hold them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"half a character at {error.start} (a lone surrogate)") from error
+    return text
+
+
+Text = Annotated[str, AfterValidator(_whole)]
+Texts = Annotated[list[Text], Field(max_length=10_000)]  # a server's own limit is lower, and told in words
 Share = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
@@ -17,15 +31,29 @@ class Message(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, told: Any) -> Any:
+        if isinstance(told, dict) and len(told) > FIELDS:  # each of them would be told to be unknown
+            raise ValueError(f"expected at most {FIELDS} fields; found {len(told)}")
+        return told
+
 
 class PinIn(Message):
     """Where to look while the piece `step` is written: shares of positions of the source; the rest get none."""
 
     step: Index
-    shares: Annotated[dict[Annotated[str, Field(pattern=r"^\d{1,6}$")], Share], Field(min_length=1, max_length=4096)]
+    shares: Annotated[dict[Annotated[str, Field(pattern=r"^\d{1,6}$")], Share], Field(min_length=1, max_length=PLACES)]
     kind: Annotated[str, Field(pattern="^(cross|image|encoder-self|decoder-self)$")] | None = None
     layer: Index | None = None
     head: Index | None = None
+
+    @field_validator("shares", mode="before")
+    @classmethod
+    def _some(cls, told: Any) -> Any:
+        if isinstance(told, dict) and len(told) > PLACES:  # each would be looked at before they are counted
+            raise ValueError(f"expected at most {PLACES} positions; found {len(told)}")
+        return told
 
 
 class OffIn(Message):
@@ -74,7 +102,7 @@ class AnswerIn(Searching):
     pins, heads_off, tree: look elsewhere, without some heads; tell the tree of the search. Of one input at a time.
     """
 
-    inputs: str | list[str]
+    inputs: Text | Texts
     prefix: Annotated[str, Field(max_length=10_000)] | Annotated[list[Index], Field(max_length=1000)] = ""
     alignment: bool = True
     attention: bool = False
@@ -91,7 +119,7 @@ class StreamIn(Message):
     model: Name | None = None
     source: Name | None = None
     target: Name | None = None
-    input: str
+    input: Text
     prefix: Annotated[str, Field(max_length=10_000)] | Annotated[list[Index], Field(max_length=1000)] = ""
     max_length: Annotated[int, Field(ge=1, le=1000)] = 200
 
@@ -100,16 +128,16 @@ class PairsIn(Message):
     """Pairs whose target is given: one or many, as many targets as sources."""
 
     model: Name | None = None
-    source: str | list[str]
-    target: str | list[str]
+    source: Text | Texts
+    target: Text | Texts
 
 
 class LookIn(Message):
     """A text, and an output that is given, or else the model's own."""
 
     model: Name | None = None
-    input: str
-    output: str | None = None
+    input: Text
+    output: Text | None = None
     pins: Annotated[list[PinIn], Field(max_length=1000)] = []
     heads_off: Annotated[list[OffIn], Field(max_length=1000)] = []
 

@@ -25,6 +25,7 @@ class Settings:
     origins: pages of other origins that may call it.
     keys: who may call, as name and key; nobody needs one where there is none.
     rate: requests a minute of each key (of each address where there are no keys); 0 is any number.
+    quota: characters a day of each key that other programs' protocols may translate; 0 is any number.
     batch: texts that are answered together at most; `delay`, seconds that a text waits for others.
     queue: texts that may wait, of all clients together.
     length: pieces that a text may have; `texts`, how many a request may have; `body`, bytes of a request;
@@ -44,6 +45,7 @@ class Settings:
     origins: tuple[str, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()
     rate: int = 0
+    quota: int = 0
     batch: int = 32
     delay: int | float = 0.005
     queue: int = 1024
@@ -52,13 +54,14 @@ class Settings:
     body: int = 16 * MEBIBYTE
     pixels: int = 40_000_000
     patience: int | float = 60.0
+    gentle: bool = False  # whether a signal to end is heard by us first: see `app`
     counters: str = ""  # a folder in which several processes add up what they count
 
     def __post_init__(self) -> None:
         for name in ("batch", "queue", "length", "texts", "body", "pixels", "workers"):
             if getattr(self, name) < 1:
                 raise UsageError(f"serve: expected {name} to be 1 or more; found {getattr(self, name)}.")
-        for name in ("delay", "rate", "memory"):
+        for name in ("delay", "rate", "quota", "memory"):
             if getattr(self, name) < 0:
                 raise UsageError(f"serve: expected {name} to be 0 or more; found {getattr(self, name)}.")
         if self.runs and not Path(self.runs).is_dir():

@@ -54,6 +54,7 @@ class Entry:
     def of_model(cls, name: str, model: Any, languages: tuple[str, str] | None = None) -> Entry:
         """A model that is open, and stays so."""
         reads, goal = getattr(model, "reads", "text"), _goal(model)
+        languages = languages or getattr(model, "languages", None)
         return cls(name, None, goal, reads, getattr(model, "verb", "translate"), languages, "", 0, model)
 
     @property

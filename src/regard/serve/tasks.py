@@ -16,6 +16,9 @@ from regard.show.grown import Tree, grown
 from regard.show.steer import Off, Pin, steer
 from regard.tasks.generation import GenerateOptions
 
+TINY = 1e-6  # of a temperature, and of a share
+LONG = 200  # characters that no piece of a text has on average
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -130,6 +133,9 @@ class Served:
         """Refuse what is too long. Each piece covers a byte or more, so that most texts need not be cut to know."""
         if not isinstance(text, str) or len(text) * 4 <= self.longest:
             return
+        if len(text) > LONG * self.longest:  # however it is cut: to cut it would hold up all others
+            told = f"Too long: {len(text)} characters, limit {self.longest} tokens"
+            raise Refused(400, told, "inputs", "too_long")
         model = self.model
         side = model.target if self.entry.reads == "nothing" else model.source
         count = len(getattr(side, "tokenizer", side).encode(text))
@@ -161,8 +167,8 @@ def tokenizer_of(model: Any) -> Any:
 
 
 def drawing(temperature: float, top_k: int, top_p: float, draws: int, seed: int | None) -> Sampling:
-    """What outputs are drawn from."""
-    return Sampling(temperature, top_k, top_p, draws, seed)
+    """What outputs are drawn from. What is too small to divide by is none."""
+    return Sampling(temperature if temperature > TINY else 0.0, top_k, max(top_p, TINY), draws, seed)
 
 
 def _said(error: RegardError) -> str:

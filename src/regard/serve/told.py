@@ -23,6 +23,7 @@ from regard.tasks.formula_reader import Formula
 from regard.tasks.generation import Generation
 from regard.tasks.tagger import Tagging
 from regard.tasks.writer import Written
+from regard.translate.linked import word_spans
 from regard.translate.translator import Translation
 
 Told = dict[str, Any]
@@ -144,16 +145,6 @@ def side(read: Tokenized) -> Told:
     spans = [list(span) for span in word_spans(read.text, read.words[:-1])]
     told = {"text": read.text, "pieces": list(read.labels), "ids": list(read.ids)}
     return told | {"words": list(read.words), "word": list(read.word), "spans": spans}
-
-
-def word_spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Where words stand in the text that they were cut from, in order: first character, and the one after the last."""
-    found, at = list[tuple[int, int]](), 0
-    for word in words:
-        start = text.find(word, at)
-        at = start + len(word)
-        found.append((start, at))
-    return found
 
 
 def aligned(alignment: Alignment) -> Told:
