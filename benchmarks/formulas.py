@@ -21,6 +21,7 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+from scenes import arms_of
 
 from regard.data.corpus import Corpus
 from regard.data.latex import normal_tokens
@@ -28,7 +29,6 @@ from regard.errors import RegardError
 from regard.evaluate.counts import Counted
 from regard.evaluate.metrics import counting
 from regard.tasks.formula_reader import FormulaReader
-from scenes import arms_of
 
 EDGES = (10, 20, 30)  # the longest of each bucket but the last
 METRICS = ("token_match", "image_match", "image_near", "edit_accuracy", "token_bleu")

@@ -7,7 +7,8 @@ r"""Im2latex's own layout, made of its packed form: formulas, the official test 
 PACKED holds formulas.tsv.gz (split, source, image_id, formula) and real_official_test.npz (png: all files joined,
 offsets, formula), images of formulas of the test list that LaTeX has drawn. FOLDER/drawn has images of all three
 splits, of FOLDER/real those of LaTeX are the test. Training formulas of more than `longest` tokens are left out, test
-formulas of any length are drawn: as many as `tests`, chosen at random once and for all.
+formulas of any length are drawn: as many as `tests`, chosen at random once and for all. What mathtext cannot draw in
+the form that we bring formulas to is left out; how many are, is told.
 
 Training images differ in size, weight of the lines, sharpness and noise, and half of them have the fractions of a
 displayed formula, as LaTeX draws them. With --clean all are as mathtext draws them. Nothing of it belongs into the
@@ -21,18 +22,18 @@ import csv
 import gzip
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 import numpy as np
-from jaxtyping import UInt8
 from PIL import Image, ImageFilter
 
 from regard.data.latex import normal_tokens
 from regard.data.mathtext import DOTS, draw_formula
 
 LISTS = {"train": "im2latex_train.lst", "val": "im2latex_validate.lst", "test": "im2latex_test.lst"}
-IMAGES = "formula_images"
+FORMULAS, IMAGES = "im2latex_formulas.lst", "formula_images"
 VALIDATIONS = 500
 SCALES = (0.85, 1.15)  # of the letters
 WEIGHTS = (0.9, 1.8)  # the power that the share of ground in a pixel is raised to: above one, lines are bolder
@@ -56,15 +57,19 @@ def unpack(packed: Path, folder: Path, asked: Asked) -> dict[str, int]:
         "val": sample(written["val"], VALIDATIONS),
         "test": sample(written["test"], asked.tests),
     }
-    drawn = folder / "drawn"
+    counts = {}
+    for name in ("drawn", "real"):  # which are added to, a split at a time
+        (folder / name / FORMULAS).unlink(missing_ok=True)
     for split, formulas in chosen.items():
         jitter = split == "train" and not asked.clean
-        images = [image_of(each, Random(each) if jitter else None) for each in formulas]
-        put(drawn, split, formulas, images)
-    counts = {split: len(each) for split, each in chosen.items()}
+        images = {each: image_of(each, Random(each) if jitter else None) for each in formulas}
+        drawn = {formula: image for formula, image in images.items() if image is not None}
+        put(folder / "drawn", split, list(drawn), list(drawn.values()))
+        counts |= {split: len(drawn), f"{split}, not drawn": len(formulas) - len(drawn)}
     with np.load(packed / "real_official_test.npz") as file:
         joined, offsets, formulas = file["png"], file["offsets"], [str(each) for each in file["formula"]]
-    images = [Image.open(BytesIO(joined[begin:end].tobytes())) for begin, end in zip(offsets, offsets[1:], strict=False)]
+    parts = [joined[begin:end].tobytes() for begin, end in pairwise(offsets)]
+    images = [Image.open(BytesIO(each)) for each in parts]
     put(folder / "real", "test", formulas, images)
     return {**counts, "real": len(formulas)}
 
@@ -82,33 +87,28 @@ def sample(formulas: list[str], count: int) -> list[str]:
     return [formulas[each] for each in chosen]
 
 
-def image_of(formula: str, random: Random | None) -> Image.Image:
-    """A formula as mathtext draws it; with `random`, not twice alike."""
+def image_of(formula: str, random: Random | None) -> Image.Image | None:
+    """A formula as mathtext draws it, if it can; with `random`, not twice alike."""
     if random is None:
-        return Image.fromarray(ink_of(formula))
-    image = Image.fromarray(ink_of(formula, random.uniform(*SCALES), display=random.random() < 0.5))
-    image = image.filter(ImageFilter.GaussianBlur(random.uniform(0, BLUR)))
+        plain = draw_formula(formula)
+        return None if plain is None else Image.fromarray(plain)
+    ink = draw_formula(formula, dots=DOTS * random.uniform(*SCALES), display=random.random() < 0.5)
+    if ink is None:
+        return None
+    image = Image.fromarray(ink).filter(ImageFilter.GaussianBlur(random.uniform(0, BLUR)))
     left, top, right, bottom = (random.randint(0, MARGIN) for _ in range(4))
     ground = np.pad(np.array(image) / 255, ((top, bottom), (left, right)), constant_values=1.0)
     noise = np.random.default_rng(random.getrandbits(32)).normal(0, random.uniform(0, NOISE), ground.shape)
     return Image.fromarray((255 * ground ** random.uniform(*WEIGHTS) + noise).clip(0, 255).astype(np.uint8))
 
 
-def ink_of(formula: str, scale: float = 1.0, display: bool = False) -> UInt8[np.ndarray, "h w"]:
-    """Black on white; all formulas of the packed form can be drawn."""
-    found = draw_formula(formula, dots=DOTS * scale, display=display)
-    if found is None:
-        raise ValueError(f"mathtext cannot draw {formula}")
-    return found
-
-
 def put(folder: Path, split: str, formulas: list[str], images: list[Image.Image]) -> None:
     """Add a split to a folder of im2latex's layout: lines to the file of formulas, a list, and images."""
     (folder / IMAGES).mkdir(parents=True, exist_ok=True)
-    path = folder / "im2latex_formulas.lst"
+    path = folder / FORMULAS
     first = len(path.read_text(encoding="utf-8").splitlines()) if path.is_file() else 0
     lines = []
-    for number, (formula, image) in enumerate(zip(formulas, images, strict=True), start=first):
+    for number, image in enumerate(images, start=first):
         image.save(folder / IMAGES / f"{split}{number:06}.png")
         lines.append(f"{number} {split}{number:06} basic\n")
     (folder / LISTS[split]).write_text("".join(lines), encoding="utf-8")
