@@ -34,7 +34,7 @@ from regard.data.mathtext import DOTS, draw_formula
 
 LISTS = {"train": "im2latex_train.lst", "val": "im2latex_validate.lst", "test": "im2latex_test.lst"}
 FORMULAS, IMAGES = "im2latex_formulas.lst", "formula_images"
-VALIDATIONS = 500
+VALIDATIONS = 200
 SCALES = (0.85, 1.15)  # of the letters
 WEIGHTS = (0.9, 1.8)  # the power that the share of ground in a pixel is raised to: above one, lines are bolder
 BLUR, NOISE, MARGIN = 0.6, 8.0, 8  # pixels, greys, pixels: at most
