@@ -1,12 +1,12 @@
 """What readers of formulas get right, by the length of the formula: the arms of a comparison, measured.
 
-For each arm, of all test formulas and of those of up to 10, 11 to 20, 21 to 30 and more tokens: how many there are, and
-in percent the exact match of tokens, the exact and the near match of the images drawn again, edit accuracy and token
-BLEU (see docs/evaluation.md). Formulas that are longer than what the model was trained on count like all others.
-`runs/x` is a comparison, or a run. Example:
+For each arm, of all test formulas and of those of up to 10, 11 to 20, 21 to 30 and more tokens (or other --edges): how
+many there are, and in percent the exact match of tokens, the exact and the near match of the images drawn again, edit
+accuracy and token BLEU (see docs/evaluation.md). Formulas that are longer than what the model was trained on count like
+all others. What is given is a comparison, or a run; with --kept the outputs are those that the comparison kept. Example:
 
-    regard compare latex latex-flat latex-mean --data formulas --steps 3000 --out runs/formulas
-    python benchmarks/formulas.py runs/formulas --data formulas
+    regard compare latex latex-flat latex-mean --data formulas --steps 3000 --beam 1 --out runs/formulas
+    python benchmarks/formulas.py runs/formulas --data formulas --kept
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scenes import arms_of
 
 from regard.data.corpus import Corpus
 from regard.data.latex import normal_tokens
-from regard.errors import RegardError
+from regard.errors import MissingData, RegardError
 from regard.evaluate.counts import Counted
 from regard.evaluate.metrics import counting
 from regard.tasks.formula_reader import FormulaReader
@@ -35,20 +35,20 @@ METRICS = ("token_match", "image_match", "image_near", "edit_accuracy", "token_b
 Row = dict[str, float]  # how many formulas, and the value of each metric
 
 
-def buckets(formulas: Sequence[str]) -> dict[str, np.ndarray]:
+def buckets(formulas: Sequence[str], edges: Sequence[int] = EDGES) -> dict[str, np.ndarray]:
     """The places of all formulas, and of those of each length that occurs."""
-    place = np.array([bisect_left(EDGES, len(normal_tokens(each))) for each in formulas])
-    labels = [f"<= {EDGES[0]}", *(f"{low + 1}-{high}" for low, high in pairwise(EDGES)), f"> {EDGES[-1]}"]
+    place = np.array([bisect_left(edges, len(normal_tokens(each))) for each in formulas])
+    labels = [f"<= {edges[0]}", *(f"{low + 1}-{high}" for low, high in pairwise(edges)), f"> {edges[-1]}"]
     rows = {label: np.flatnonzero(place == number) for number, label in enumerate(labels)}
     return {"all": np.arange(len(formulas)), **{label: each for label, each in rows.items() if len(each)}}
 
 
-def score(outputs: Sequence[str], formulas: Sequence[str]) -> dict[str, Row]:
+def score(outputs: Sequence[str], formulas: Sequence[str], edges: Sequence[int] = EDGES) -> dict[str, Row]:
     """Every metric of every bucket."""
     counted: dict[str, Counted] = {name: counting(name)(outputs, formulas) for name in METRICS}
     return {
         label: {"formulas": float(len(rows)), **{name: each.take(rows).value() for name, each in counted.items()}}
-        for label, rows in buckets(formulas).items()
+        for label, rows in buckets(formulas, edges).items()
     }
 
 
@@ -72,6 +72,20 @@ def runs_of(report: Path) -> dict[str, list[Path]]:
     return {report.name: [report]} if (report / "best").is_dir() else arms_of(report)
 
 
+def answered(run: Path, images: Sequence[str], beam: int) -> list[str]:
+    """What the best model of a run writes."""
+    return [each.text for each in FormulaReader.load(run).latex(images, beam=beam)]
+
+
+def kept(run: Path, count: int) -> list[str]:
+    """The outputs that a comparison keeps beside a run."""
+    path = run.parent / "outputs.txt"
+    found = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    if len(found) != count:
+        raise MissingData(f"{path}: expected {count} outputs; found {len(found)}.", hint="Leave out --kept.")
+    return found
+
+
 def main() -> None:
     """Read the command line, print a table for each arm."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -80,6 +94,8 @@ def main() -> None:
     parser.add_argument("--split", default="test")
     parser.add_argument("--most", type=int, help="at most so many formulas, the first ones")
     parser.add_argument("--beam", type=int, default=1)
+    parser.add_argument("--edges", type=int, nargs="+", default=EDGES, help="the longest of each bucket but the last")
+    parser.add_argument("--kept", action="store_true", help="take the outputs that the comparison kept")
     parser.add_argument("--json", type=Path, help="a file for all numbers")
     asked = parser.parse_args()
     try:
@@ -89,8 +105,8 @@ def main() -> None:
         for label, runs in runs_of(asked.report).items():
             scores = []
             for run in runs:
-                answers = FormulaReader.load(run).latex(images, beam=asked.beam)
-                scores.append(score([each.text for each in answers], formulas))
+                outputs = kept(run, len(formulas)) if asked.kept else answered(run, images, asked.beam)
+                scores.append(score(outputs, formulas, asked.edges))
                 sys.stdout.write(f"{label}: {run}\n{table(scores[-1])}\n")
                 sys.stdout.flush()
             if len(runs) > 1:

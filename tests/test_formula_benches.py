@@ -12,6 +12,7 @@ from PIL import Image
 
 from regard.data.corpus import Corpus
 from regard.data.mathtext import draw_formula
+from regard.errors import MissingData
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -31,6 +32,24 @@ def test_scores_by_length():
     assert found["> 30"]["image_match"] == 100 and found["> 30"]["token_bleu"] == pytest.approx(100)
     lines = formulas.table(found).splitlines()
     assert len(lines) == 4 and lines[2].split()[:4] == ["<=", "10", "2", "50.0"]
+
+
+def test_other_edges():
+    found = formulas.buckets(["a", "a + b", SHORT, LONG], edges=(1, 3))
+    assert {label: each.tolist() for label, each in found.items()} == {
+        "all": [0, 1, 2, 3],
+        "<= 1": [0],
+        "2-3": [1],
+        "> 3": [2, 3],
+    }
+
+
+def test_outputs_that_were_kept(tmp_path):
+    (tmp_path / "outputs.txt").write_text("x\ny\n")
+    assert formulas.kept(tmp_path / "run", 2) == ["x", "y"]
+    for run in (tmp_path / "run", tmp_path):
+        with pytest.raises(MissingData, match="expected 3 outputs"):
+            formulas.kept(run, 3)
 
 
 def test_the_mean_of_seeds():
@@ -62,7 +81,7 @@ def packed(tmp_path_factory):
 def test_a_folder_of_its_own_layout(packed, tmp_path):
     for _ in range(2):  # written anew, not added to
         counts = im2latex.unpack(packed, tmp_path, im2latex.Asked(longest=10, tests=5))
-    assert {name: counts[name] for name in ("train", "val", "test", "real")} == dict(train=2, val=1, test=1, real=2)
+    assert [counts[name] for name in ("train", "val", "test", "real")] == [2, 1, 1, 2]
     corpus = Corpus.open(tmp_path / "drawn", reads="image", wants="text")
     assert list(corpus.split("train")["target"]) == [SHORT, r"\frac { a } { b }"]
     assert list(corpus.split("test")["target"]) == [LONG], "as long as it is"
