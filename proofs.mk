@@ -242,19 +242,20 @@ proof-scenes: $(VENV)/installed
 		--data scenes --steps 6000 --seeds 3 --beam 1 --out $(SCENES)-hard
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/scenes.py $(SCENES)-hard
 
-# Formulas of a grammar: rows beside cells that nobody reads across, beside the mean of all cells.
+# Formulas of a grammar: rows beside cells that nobody reads across, beside the mean of all cells; short ones, and long.
 FORMULAS := $(PROOFS)/formulas
 READERS := "rows: latex" "flat: latex-flat" "mean: latex-mean"
 proof-formulas: $(VENV)/installed
-	$(REGARD) compare $(READERS) --data formulas-short --steps 1500 --seeds 3 --beam 1 --out $(FORMULAS)-short
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/formulas.py $(FORMULAS)-short --data formulas-short
-	$(REGARD) compare $(READERS) --data formulas --steps 3000 --beam 1 --out $(FORMULAS)
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/formulas.py $(FORMULAS) --data formulas
+	$(REGARD) compare $(READERS) --data formulas-short --steps 2500 --seeds 3 --beam 1 --out $(FORMULAS)-short
+	$(BIN)/python benchmarks/formulas.py $(FORMULAS)-short --data formulas-short --kept --edges 5 8 10
+	$(REGARD) compare $(READERS) --data formulas --steps 6000 --beam 1 --out $(FORMULAS) -s train.tokens=65536 \
+		-s train.validate_steps=1500
+	$(BIN)/python benchmarks/formulas.py $(FORMULAS) --data formulas --kept
 
 # Formulas of papers: drawn by mathtext to learn from, the official test list to be asked, and images that LaTeX drew.
 IM2LATEX := $(PROOFS)/im2latex
 proof-im2latex: $(VENV)/installed
 	$(BIN)/python benchmarks/im2latex.py $(DATA)/im2latex $(IM2LATEX)-data
-	$(REGARD) compare $(READERS) --data $(IM2LATEX)-data/drawn --minutes 15 --beam 1 --out $(IM2LATEX)
-	for kind in drawn real; do OMP_NUM_THREADS=1 $(BIN)/python benchmarks/formulas.py $(IM2LATEX) \
-		--data $(IM2LATEX)-data/$$kind || exit; done
+	$(REGARD) compare $(READERS) --data $(IM2LATEX)-data/drawn --minutes 15 --beam 1 --out $(IM2LATEX) \
+		-s train.tokens=131072 -s train.validate_steps=2000 -s task.source.size=[96,480]
+	for kind in drawn real; do $(BIN)/python benchmarks/formulas.py $(IM2LATEX) --data $(IM2LATEX)-data/$$kind || exit; done

@@ -3,7 +3,7 @@
 For each arm, of all test formulas and of those of up to 10, 11 to 20, 21 to 30 and more tokens (or other --edges): how
 many there are, and in percent the exact match of tokens, the exact and the near match of the images drawn again, edit
 accuracy and token BLEU (see docs/evaluation.md). Formulas that are longer than what the model was trained on count like
-all others. What is given is a comparison, or a run; with --kept the outputs are those that the comparison kept. Example:
+all others. What is given is a comparison, or a run; --kept takes the outputs that the comparison kept. Example:
 
     regard compare latex latex-flat latex-mean --data formulas --steps 3000 --beam 1 --out runs/formulas
     python benchmarks/formulas.py runs/formulas --data formulas --kept

@@ -78,8 +78,8 @@ class RowEncoder(nn.Module):
         features: the width of the last convolution; the first has an eighth.
         hidden: the width of the states of a row; two directions share it.
         across: whether rows are read; without, the memory is what the convolutions found.
-        skip: with rows that are read, whether what the convolutions found stands beside their states in the memory: what
-            a sign looks like need not go through an LSTM then, and is learnt sooner.
+        skip: whether what the convolutions found stands in the memory beside the states of rows that are read: what a
+            sign looks like need not go through an LSTM then, and is learnt sooner.
         rows: how many rows have a first state of their own; those below share the last one's.
     """
 
