@@ -70,8 +70,8 @@ class Validator:
         goal = self.parts.goal
         total, count = 0.0, 0
         with torch.no_grad():
-            cut = {"tokens": self.tokens, "shuffle": False}
-            for batch in Batches(self.rows, goal.for_validation(), **cut, examples=self.parts.examples):
+            asked, examples = goal.for_validation(), self.parts.examples
+            for batch in Batches(self.rows, asked, tokens=self.tokens, shuffle=False, examples=examples):
                 loss = goal.nll(model, batch)
                 if loss is None:
                     return None
