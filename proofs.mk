@@ -10,7 +10,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
-	classify long erasure needle lstmn bert masks albert gpt2 wikitext reading scenes
+	classify long erasure needle lstmn bert masks albert gpt2 wikitext reading scenes formulas im2latex
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -254,3 +254,21 @@ proof-scenes: $(VENV)/installed
 	$(REGARD) compare "soft: caption" "hard: caption-hard" "no baseline: caption-hard attend.choice.baseline=0" \
 		--data scenes --steps 6000 --seeds 3 --beam 1 --out $(SCENES)-hard
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/scenes.py $(SCENES)-hard
+
+# Formulas of a grammar: rows beside cells that nobody reads across, beside the mean of all cells; short ones, and long.
+FORMULAS := $(PROOFS)/formulas
+READERS := "rows: latex" "flat: latex-flat" "mean: latex-mean"
+proof-formulas: $(VENV)/installed
+	$(REGARD) compare $(READERS) --data formulas-short --steps 2500 --seeds 3 --beam 1 --out $(FORMULAS)-short
+	$(BIN)/python benchmarks/formulas.py $(FORMULAS)-short --data formulas-short --kept --edges 5 8 10
+	$(REGARD) compare $(READERS) --data formulas --steps 6000 --beam 1 --out $(FORMULAS) -s train.tokens=65536 \
+		-s train.validate_steps=1500
+	$(BIN)/python benchmarks/formulas.py $(FORMULAS) --data formulas --kept
+
+# Formulas of papers: drawn by mathtext to learn from, the official test list to be asked, and images that LaTeX drew.
+IM2LATEX := $(PROOFS)/im2latex
+proof-im2latex: $(VENV)/installed
+	$(BIN)/python benchmarks/im2latex.py $(DATA)/im2latex $(IM2LATEX)-data
+	$(REGARD) compare $(READERS) --data $(IM2LATEX)-data/drawn --minutes 15 --beam 1 --out $(IM2LATEX) \
+		-s train.tokens=131072 -s train.validate_steps=2000 -s task.source.size=[96,480]
+	for kind in drawn real; do $(BIN)/python benchmarks/formulas.py $(IM2LATEX) --data $(IM2LATEX)-data/$$kind || exit; done

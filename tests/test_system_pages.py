@@ -14,6 +14,7 @@ WORDS = {
     "perplexity": "perplexity",
     "BLEU": "bleu",
     "exact": "exact_match",
+    "token by token": "token_match",
     "accuracy": "accuracy",
     "tag": "tag_accuracy",
     "hidden": "fill_accuracy",

@@ -58,3 +58,23 @@ def test_what_mathtext_is_given(formula, given):
 
 def test_matrices_that_do_not_match_are_left_alone():
     assert draw_formula(r"\begin{matrix} a \end{pmatrix}") is None
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        (r"\frac a b", r"\dfrac{a}{b}"),
+        (r"\frac{\frac a b}{c} + \frac d{\frac e f}", r"\dfrac{\frac{a}{b}}{c}+\dfrac{d}{\frac{e}{f}}"),
+        (r"x^{\frac a b}_{\frac c d} \frac e f", r"x_{\frac{c}{d}}^{\frac{a}{b}}\dfrac{e}{f}"),
+        (r"\sqrt{\frac a b} {\frac c d}", r"\sqrt{\dfrac{a}{b}}{\dfrac{c}{d}}"),
+        ("x } y", "x}y"),
+    ],
+)
+def test_displayed_fractions_are_large_unless_they_stand_in_something_small(formula, expected):
+    assert drawable(formula, display=True) == expected
+    assert "dfrac" not in drawable(formula)
+
+
+def test_a_displayed_fraction_is_taller():
+    small, large = (draw_formula(r"\frac { a } { b }", display=each) for each in (False, True))
+    assert len(large) > 1.2 * len(small)

@@ -23,6 +23,21 @@ def test_the_network_of_the_paper():
     assert flat.across is None and flat.widths.keys == 24
 
 
+def test_cells_may_stand_beside_the_states_of_their_row():
+    torch.manual_seed(3)
+    both = RowEncoder(1, features=16, hidden=6, skip=True).eval()
+    assert (both.widths.keys, both.widths.values, both.widths.summary) == (22, 22, 22)
+    source = pictures([(24, 40), (13, 17)], channels=1)
+    found = both(source)
+    both.skip = False
+    states = both(source)
+    both.across = None
+    cells = both(source)
+    assert torch.equal(found.keys, torch.cat((states.keys, cells.keys), -1))
+    assert torch.allclose(found.summary, torch.cat((states.summary, cells.summary), -1), atol=1e-6)
+    assert RowEncoder(1, features=24, hidden=10, across=False, skip=True).widths.keys == 24
+
+
 def test_a_picture_becomes_cells_of_eight_pixels_row_by_row():
     encoder = RowEncoder(3, features=16, hidden=6, rows=2).eval()
     memory = encoder(pictures([(29, 41), (17, 9)]))
@@ -33,9 +48,9 @@ def test_a_picture_becomes_cells_of_eight_pixels_row_by_row():
     assert torch.allclose(memory.summary[1], memory.values[1][memory.mask[1]].mean(0), atol=1e-6)
 
 
-@pytest.mark.parametrize("across", [True, False])
-def test_padding_changes_nothing(across):
-    encoder = RowEncoder(1, features=16, hidden=6, across=across).eval()
+@pytest.mark.parametrize(("across", "skip"), [(True, False), (True, True), (False, False)])
+def test_padding_changes_nothing(across, skip):
+    encoder = RowEncoder(1, features=16, hidden=6, across=across, skip=skip).eval()
     for norm in (each.norm for each in encoder.convolutions if each.norm):
         norm.mean.normal_(), norm.variance.uniform_(0.5, 2.0), nn.init.normal_(norm.bias)
     sizes = [(24, 40), (13, 17), (40, 7)]

@@ -87,6 +87,25 @@ def test_a_luong_step_by_hand():
     assert torch.allclose(second.logits, decoder.readout(vector), atol=1e-5)
 
 
+def test_luong_without_an_attention_sees_the_summary_at_every_step():
+    built = model(["predict.part=luong", "predict.bridge=zero", "attend=none"])
+    pairs, decoder = batch(), built.predict
+    memory = built.read(pairs.source)
+    state = decoder.start(memory)
+    assert decoder.attend is None and not decoder.attends
+    vector = torch.zeros_like(state.feed)
+    for place in (0, 1):
+        stepped = decoder.step(pairs.target.data[:, place], state)
+        word = decoder.embed.vectors(pairs.target.data[:, place : place + 1], place)[:, 0]
+        cell = decoder.cells[0]
+        hidden = cell(cell.project[0](word) + cell.project[1](vector), state.layers[0]).hidden
+        vector = torch.tanh(torch.cat((memory.summary, hidden), -1) @ decoder.join.weight.T)
+        state = stepped.state
+        assert torch.allclose(state.feed, vector, atol=1e-6) and stepped.looked == ()
+    turned = state.reorder(torch.tensor([2, 0, 1]))
+    assert torch.equal(turned.seen, memory.summary[[2, 0, 1]])
+
+
 @pytest.mark.parametrize("decoder", ["bahdanau", "luong", "google", "tutorial"])
 def test_keys_are_projected_once_a_sentence(decoder):
     built, calls = model(overrides("predict", decoder)), []
@@ -204,8 +223,8 @@ def test_the_source_matters():
 
 
 def test_an_attention_that_is_missing_or_idle_is_refused():
-    with pytest.raises(UsageError, match=r"'luong' attends, and the recipe has no \[attend\] table"):
-        resolve("luong", ["attend=none"]).build(11, 13)
+    with pytest.raises(UsageError, match=r"'google' attends, and the recipe has no \[attend\] table"):
+        resolve("gnmt", ["attend=none"]).build(11, 13)
     with pytest.raises(UsageError, match="'plain' does not attend"):
         resolve("seq2seq", ["attend=attention"]).build(11, 13)
 

@@ -119,7 +119,9 @@ def test_a_picture(reader, image, tmp_path, ending):
 
 def test_right_and_wrong_are_told(reader, image):
     found = reader.latex(image)
-    assert isinstance(found.compared(None), ReadFormula)
+    drawn = found.compared(None)
+    assert isinstance(drawn, ReadFormula)
+    assert "marked" in drawn.remarks()[0] and not any("smoothly" in each for each in drawn.remarks())
     assert found.compared(r"a+{\pi}").is_right is False
     assert found.compared(r"a+\pi").is_right
     assert found.compared(None).is_right is None

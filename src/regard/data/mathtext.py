@@ -20,12 +20,18 @@ _FENCES = {"matrix": ("", ""), "pmatrix": ("(", ")"), "bmatrix": ("[", "]"), "vm
 _BEGIN, _END = (
     {rf"\{word}{{{name}}}": name for name in _FENCES} for word in ("begin", "end")
 )  # tokens, and the matrix that each begins or ends
+_SMALLER = ("_", "^", r"\frac", r"\frac/")  # what stands in these is smaller than in a displayed formula
 _INSTEAD = {r"\stackrel": r"\overset", r"\mathbb": r"\mathbb", r"\lvert": "|", r"\rvert": "|"}
 
 
-def draw_formula(formula: str, *, size: float = SIZE, dots: float = DOTS) -> UInt8[np.ndarray, "h w"] | None:
-    """A formula in grey, black on white, cut to its ink; None where it cannot be drawn, or nothing is seen of it."""
-    drawn = _ink(drawable(formula), size, dots)
+def draw_formula(
+    formula: str, *, size: float = SIZE, dots: float = DOTS, display: bool = False
+) -> UInt8[np.ndarray, "h w"] | None:
+    """A formula in grey, black on white, cut to its ink; None where it cannot be drawn, or nothing is seen of it.
+
+    With `display` its fractions are as large as in a formula that has a line for itself.
+    """
+    drawn = _ink(drawable(formula, display), size, dots)
     if drawn is None:
         return None
     rows, columns = (np.flatnonzero(drawn.any(axis)) for axis in (1, 0))
@@ -34,13 +40,29 @@ def draw_formula(formula: str, *, size: float = SIZE, dots: float = DOTS) -> UIn
     return 255 - drawn[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
 
 
-def drawable(formula: str) -> str:
+def drawable(formula: str, display: bool = False) -> str:
     """The formula as mathtext is given it."""
     tokens = [_INSTEAD.get(token, token) for token in normal_tokens(formula)]
+    tokens = _displayed(tokens) if display else tokens
     while (inner := _innermost(tokens)) is not None:
         first, last = inner
         tokens[first : last + 1] = _columns(tokens[first + 1 : last], _BEGIN[tokens[first]])
     return compact(tokens)  # it takes a script after a space for one of nothing
+
+
+def _displayed(tokens: list[str]) -> list[str]:
+    """With large fractions wherever none stands in another or in a script."""
+    found: list[str] = []
+    groups: list[str] = []  # what each group that is open belongs to
+    belongs = ""
+    for token in tokens:
+        small = any(each in _SMALLER for each in groups)
+        found.append(r"\dfrac" if token == r"\frac" and not small else token)
+        if token == "{":
+            groups.append(belongs)
+        ended = groups.pop() if token == "}" and groups else ""
+        belongs = r"\frac/" if ended == r"\frac" else token  # whose second argument follows
+    return found
 
 
 def _innermost(tokens: list[str]) -> tuple[int, int] | None:

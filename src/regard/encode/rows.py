@@ -78,13 +78,22 @@ class RowEncoder(nn.Module):
         features: the width of the last convolution; the first has an eighth.
         hidden: the width of the states of a row; two directions share it.
         across: whether rows are read; without, the memory is what the convolutions found.
+        skip: whether what the convolutions found stands in the memory beside the states of rows that are read: what a
+            sign looks like need not go through an LSTM then, and is learnt sooner.
         rows: how many rows have a first state of their own; those below share the last one's.
     """
 
     sees_images = True
 
     def __init__(
-        self, width: int, *, features: Count = 128, hidden: Count = 128, across: bool = True, rows: Count = 20
+        self,
+        width: int,
+        *,
+        features: Count = 128,
+        hidden: Count = 128,
+        across: bool = True,
+        skip: bool = False,
+        rows: Count = 20,
     ) -> None:
         super().__init__()
         self.convolutions: Modules = nn.ModuleList()
@@ -92,8 +101,8 @@ class RowEncoder(nn.Module):
             outputs = max(1, features // share)
             self.convolutions.append(Convolution(width, outputs, norm, pool))
             width = outputs
-        self.across = RowReader(width, hidden, rows) if across else None
-        found = hidden if across else width
+        self.across, self.skip = RowReader(width, hidden, rows) if across else None, skip
+        found = (hidden if across else 0) + (width if skip or not across else 0)
         self.widths = Widths(keys=found, values=found, summary=found)
 
     def forward(self, source: Grid) -> Memory:
@@ -103,7 +112,8 @@ class RowEncoder(nn.Module):
             data, mask = convolution(data, mask)
         cells = data.movedim(1, -1)
         if self.across is not None:
-            cells = self.across(cells, mask)
+            states = self.across(cells, mask)
+            cells = torch.cat((states, cells), -1) if self.skip else states
         grid = (cells.shape[1], cells.shape[2])
-        states, real = cells.flatten(1, 2), mask.flatten(1)
-        return Memory(states, states, real, masks.mean(states, real), grid=grid)
+        found, real = cells.flatten(1, 2), mask.flatten(1)
+        return Memory(found, found, real, masks.mean(found, real), grid=grid)

@@ -100,7 +100,7 @@ class Lstmn(RecurrentDecoder):
         """Empty tapes; nothing was read off the source yet."""
         tapes = tuple(Tape.empty(start) for start in state.layers)
         read = None if self.gate is None else memory.summary.new_zeros(len(memory.summary), self.gate.states)
-        return TapeState(state.step, state.layers, state.memory, read, tapes)
+        return TapeState(state.step, state.layers, state.memory, read, tapes=tapes)
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All steps; without a source layer by layer, where each layer has a way to do so."""

@@ -37,11 +37,15 @@ from regard.types import (
 
 @dataclass(frozen=True)
 class RecurrentState(State):
-    """The layers' states, the prepared memory, and what the wiring feeds from one step to the next."""
+    """The layers' states, the prepared memory, and what the wiring feeds from one step to the next.
+
+    `seen` is what a wiring that looks at nothing knows of the source at every step.
+    """
 
     layers: tuple[Recurrent, ...]
     memory: SharedMemory | None = None
     feed: Float[Tensor, "B F"] | None = None
+    seen: Float[Tensor, "B W"] | None = None
 
 
 @dataclass(frozen=True)

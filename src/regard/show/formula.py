@@ -7,7 +7,7 @@ Letters: h rows and w columns of pixels, i rows and j columns of cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,8 @@ class ReadFormula(Captioned):
         return None if self.right is None else normalise(self.answer) == normalise(self.right)
 
     def remarks(self) -> list[str]:
-        """What is to be said below the images."""
-        told = super().remarks()
+        """What is to be said below the images, whose cells have edges."""
+        told = Captioned.remarks(replace(self, smooth=False))
         if self.weights is not None:
             rows, columns = self.weights.shape[1:]
             told[0] = f"What a token looked at is marked: weights over {rows} x {columns} cells, the strongest in full."

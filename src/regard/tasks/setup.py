@@ -84,7 +84,7 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     pool = min(POOL, getattr(parts.source, "pool", POOL))
     cut = {"tokens": settings.tokens, "mixed": settings.mixed, "pool": pool}
     batches = Batches(rows, parts.goal, **cut, seed=seed, examples=parts.examples)
-    validator = Validator(corpus, parts, settings.looks) if "val" in corpus.splits else None
+    validator = Validator(corpus, parts, settings.tokens, settings.looks) if "val" in corpus.splits else None
     languages = (corpus.source, corpus.target) if _is_text(parts) else ANONYMOUS
     return Setup(settings, parts, model, batches, validator, languages)
 

@@ -20,6 +20,7 @@ from regard.tasks.looked import chosen_pairs, looks_of
 from regard.tasks.references import once_each, texts_in
 
 PAIRS = 500  # rows of the validation split that are answered each time
+TOKENS = 4096
 
 
 def held_out(corpus: Corpus) -> Dataset:
@@ -41,10 +42,10 @@ def _translates(parts: TaskParts) -> bool:
 
 
 class Validator:
-    """What a model is asked between updates."""
+    """What a model is asked between updates; `tokens` are the positions of a batch whose likelihood is measured."""
 
-    def __init__(self, corpus: Corpus, parts: TaskParts, looks: int = 0) -> None:
-        self.rows, self.parts = held_out(corpus), parts
+    def __init__(self, corpus: Corpus, parts: TaskParts, tokens: int = TOKENS, looks: int = 0) -> None:
+        self.rows, self.parts, self.tokens = held_out(corpus), parts, max(tokens, TOKENS)
         sources, references = (self._column(name) for name in ("source", "target"))
         asked = once_each(parts.source, sources, references)
         self.sources, self.references = parts.goal.questions(*asked)
@@ -84,7 +85,8 @@ class Validator:
         goal = self.parts.goal
         total, count = 0.0, 0
         with torch.no_grad():
-            for batch in Batches(self.rows, goal.for_validation(), shuffle=False, examples=self.parts.examples):
+            asked, examples = goal.for_validation(), self.parts.examples
+            for batch in Batches(self.rows, asked, tokens=self.tokens, shuffle=False, examples=examples):
                 loss = goal.nll(model, batch)
                 if loss is None:
                     return None
