@@ -42,7 +42,10 @@ def _translates(parts: TaskParts) -> bool:
 
 
 class Validator:
-    """What a model is asked between updates; `tokens` are the positions of a batch whose likelihood is measured."""
+    """What a model is asked between updates.
+
+    `tokens` are the positions of a batch whose likelihood is measured; of `looks` sentences a translator's looks are kept.
+    """
 
     def __init__(self, corpus: Corpus, parts: TaskParts, tokens: int = TOKENS, looks: int = 0) -> None:
         self.rows, self.parts, self.tokens = held_out(corpus), parts, max(tokens, TOKENS)
