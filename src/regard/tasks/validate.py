@@ -44,7 +44,8 @@ def _translates(parts: TaskParts) -> bool:
 class Validator:
     """What a model is asked between updates.
 
-    `tokens` are the positions of a batch whose likelihood is measured; of `looks` sentences a translator's looks are kept.
+    `tokens` are the positions of a batch whose likelihood is measured; of `looks` sentences is kept where a translator
+    looks.
     """
 
     def __init__(self, corpus: Corpus, parts: TaskParts, tokens: int = TOKENS, looks: int = 0) -> None:
