@@ -101,13 +101,12 @@ def answer_html(answer: Drawable, level: int = 2) -> str:
     return "\n".join(['<section class="figure">', *filter(None, parts), "</section>"])
 
 
-def one_right_one_wrong(examples: Sequence[Some]) -> list[Some]:
-    """The surest right answer and the surest wrong one, as far as there are such: what a page begins with."""
-    found = []
-    for wanted in (True, False):
+def one_right_one_wrong(examples: Sequence[Some], count: int = 2) -> list[Some]:
+    """The surest right answers and the surest wrong ones, half of each, as far as there are such."""
+    found: list[Some] = []
+    for wanted, most in ((True, (count + 1) // 2), (False, count // 2)):
         some = [each for each in examples if each.is_right is wanted]
-        if some:
-            found.append(max(some, key=lambda each: each.probability or 0.0))
+        found += sorted(some, key=lambda each: -(each.probability or 0.0))[:most]
     return found
 
 
