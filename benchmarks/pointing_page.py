@@ -42,7 +42,7 @@ NOUNS = frozenset(
     "biker cyclist rider skateboarder surfer skier snowboarder climber player players".split()
 )
 ACROSS, DOWN = 5, 2  # images of a sheet
-SIDE = 2.6  # inches of an image
+SIDE, LARGE = 2.6, (512, 512)  # inches of an image, and pixels that are enough for it
 VERDICTS = ("on", "beside", "cannot tell")
 
 
@@ -79,7 +79,7 @@ def draw(some: Sequence[Pointed], mean: Box, first: int, path: Path) -> None:
     for ax in axes:
         ax.set_axis_off()
     for number, (ax, each) in enumerate(zip(axes, some, strict=False), first):
-        picture = np.asarray(read_picture(each.image, 3, None).convert("RGB"))
+        picture = np.asarray(read_picture(each.image, 3, LARGE))
         height, width = picture.shape[:2]
         ax.imshow(picture)
         veil = np.zeros((height, width, 4))
