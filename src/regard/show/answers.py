@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from regard.errors import UsageError
 from regard.show.canvas import ENDINGS, check_name, write_figure
-from regard.show.captioned import Captioned, captioned_html, captioned_text, plot_captioned
+from regard.show.captioned import Captioned, captioned_html, captioned_text, plot_captioned, references_html
 from regard.show.document import page_of
 from regard.show.formula import ReadFormula, formula_html, plot_formula
 from regard.show.page import SWITCHES, figures_html, frame_html
@@ -97,7 +97,8 @@ def answer_html(answer: Drawable, level: int = 2) -> str:
         drawn = formula_html(answer)
     else:
         drawn = captioned_html(answer) if isinstance(answer, Captioned) else picture_html(answer)
-    parts = [*heading_html(answer, level), drawn, *notes]
+    wrote = references_html(answer) if isinstance(answer, Captioned) else ""
+    parts = [*heading_html(answer, level), drawn, wrote, *notes]
     return "\n".join(['<section class="figure">', *filter(None, parts), "</section>"])
 
 

@@ -149,7 +149,7 @@ def _frame(ax: Any, cells: Float[np.ndarray, "i j"], height: int, width: int) ->
 
 def captioned_html(captioned: Captioned) -> str:
     """The figure inside a page: with scripts one to go through word by word, without them an image."""
-    still = figure_html(plot_captioned(captioned), " ".join(captioned.heading())) + _references_html(captioned)
+    still = figure_html(plot_captioned(captioned), " ".join(captioned.heading()))
     maps = captioned.maps()
     if not maps:
         return still
@@ -164,8 +164,9 @@ def captioned_html(captioned: Captioned) -> str:
     return f'<div data-regard="captioned">\n{still}\n{carried}\n</div>'
 
 
-def _references_html(captioned: Captioned) -> str:
+def references_html(captioned: Captioned) -> str:
+    """What people wrote of the image, as a list; nothing where nobody did."""
     if not captioned.references:
         return ""
     lines = "".join(f'<li dir="auto">{escape(each)}</li>' for each in captioned.references)
-    return f'\n<p class="note">{WROTE}:</p>\n<ul class="note">{lines}</ul>'
+    return f'<p class="note">{WROTE}:</p>\n<ul class="note">{lines}</ul>'
