@@ -93,7 +93,9 @@ def load_captioner(run: str | Path) -> Captioner:
 def tokenised(texts: Sequence[Sequence[str]]) -> list[list[str]]:
     """Some texts of each image, as words with spaces between."""
     if find_spec("pycocoevalcap") is None:
-        return [[" ".join(w for w in text.lower().split() if any(map(str.isalnum, w))) for text in some] for some in texts]
+        return [
+            [" ".join(w for w in text.lower().split() if any(map(str.isalnum, w))) for text in some] for some in texts
+        ]
     from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
     asked = {number: [{"caption": text} for text in some] for number, some in enumerate(texts)}

@@ -37,9 +37,53 @@ from regard.show.pictured import smooth_weights
 from regard.tasks.captioner import Caption
 
 NOUNS = frozenset(
-    "dog dogs puppy man men woman women boy boys girl girls child children baby people person horse cat bird bike bicycle "
-    "motorcycle car truck boat ball frisbee skateboard surfboard swing slide bench guitar kite stick "
-    "biker cyclist rider skateboarder surfer skier snowboarder climber player players".split()
+    [
+        "dog",
+        "dogs",
+        "puppy",
+        "man",
+        "men",
+        "woman",
+        "women",
+        "boy",
+        "boys",
+        "girl",
+        "girls",
+        "child",
+        "children",
+        "baby",
+        "people",
+        "person",
+        "horse",
+        "cat",
+        "bird",
+        "bike",
+        "bicycle",
+        "motorcycle",
+        "car",
+        "truck",
+        "boat",
+        "ball",
+        "frisbee",
+        "skateboard",
+        "surfboard",
+        "swing",
+        "slide",
+        "bench",
+        "guitar",
+        "kite",
+        "stick",
+        "biker",
+        "cyclist",
+        "rider",
+        "skateboarder",
+        "surfer",
+        "skier",
+        "snowboarder",
+        "climber",
+        "player",
+        "players",
+    ]
 )
 ACROSS, DOWN = 5, 2  # images of a sheet
 SIDE, LARGE = 2.6, (512, 512)  # inches of an image, and pixels that are enough for it
@@ -112,7 +156,9 @@ def count(path: Path) -> str:
     for frame_of in ("word", "mean"):
         found = Counter(row.get(frame_of) for row in rows)
         judged = sum(found[verdict] for verdict in VERDICTS)
-        told.append(f"{frame_of}: " + ", ".join(f"{verdict} {found[verdict]}" for verdict in VERDICTS) + f" of {judged}")
+        told.append(
+            f"{frame_of}: " + ", ".join(f"{verdict} {found[verdict]}" for verdict in VERDICTS) + f" of {judged}"
+        )
     return "\n".join(told)
 
 

@@ -14,8 +14,8 @@ from regard.data.sides.text import Text
 from regard.data.tokenizer import END, START, Tokenizer
 from regard.recipe import resolve
 from regard.search import Options
-from regard.tasks.captioner import Captioner
 from regard.task import Spec
+from regard.tasks.captioner import Captioner
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 

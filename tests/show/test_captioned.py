@@ -88,7 +88,7 @@ def test_pages_right_and_wrong():
 def test_what_people_wrote_stands_below(tmp_path):
     told = replace(ONE, references=("a <red> square", "one square"))
     page = answers_html([told])
-    assert "<li dir=\"auto\">a &lt;red&gt; square</li>" in page and "<red>" not in page
+    assert '<li dir="auto">a &lt;red&gt; square</li>' in page and "<red>" not in page
     assert page.index("</div>", page.index("data-regard")) < page.index("What people wrote"), "scripts leave it alone"
     assert "What people wrote" in captioned_text(told) and "  one square" in captioned_text(told)
     assert "What people wrote" not in answers_html([ONE]) + captioned_text(ONE)

@@ -106,8 +106,8 @@ def show(
     Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back
     at (with --cache, what its cache looks at), and with --samples how it goes on. Of a filler: for each [MASK]. Of a
     captioner: where in the image, for each word. Of a classifier or a tagger: the words that it looked at (an image:
-    where). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration (--answers 12:
-    with six of each; of captions, those nearest to their references and those farthest from them).
+    where). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration (--answers
+    12: with six of each; of captions, those nearest to their references and those farthest from them).
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """

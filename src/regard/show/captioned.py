@@ -38,9 +38,9 @@ WROTE = "What people wrote of it"
 class Captioned(Answered):
     """An image, its caption, and the weights of each word over the cells (None where a model does not attend).
 
-    `references` are what people wrote of the image, where there are several, of which none is the right one. `smooth` and
-    `opacity` say how a figure is drawn, and how a page begins: what lies between the middles of cells is
-    drawn smoothly, or cells have edges; and how dark it is where nobody looked.
+    `references` are what people wrote of the image, where there are several, of which none is the right one. `smooth`
+    and `opacity` say how a figure is drawn, and how a page begins: what lies between the middles of cells is drawn
+    smoothly, or cells have edges; and how dark it is where nobody looked.
     """
 
     image: UInt8[np.ndarray, "h w C"]
