@@ -36,55 +36,37 @@ from regard.show.canvas import new_figure
 from regard.show.pictured import smooth_weights
 from regard.tasks.captioner import Caption
 
-NOUNS = frozenset(
-    [
-        "dog",
-        "dogs",
-        "puppy",
-        "man",
-        "men",
-        "woman",
-        "women",
-        "boy",
-        "boys",
-        "girl",
-        "girls",
-        "child",
-        "children",
-        "baby",
-        "people",
-        "person",
-        "horse",
-        "cat",
-        "bird",
-        "bike",
-        "bicycle",
-        "motorcycle",
-        "car",
-        "truck",
-        "boat",
-        "ball",
-        "frisbee",
-        "skateboard",
-        "surfboard",
-        "swing",
-        "slide",
-        "bench",
-        "guitar",
-        "kite",
-        "stick",
-        "biker",
-        "cyclist",
-        "rider",
-        "skateboarder",
-        "surfer",
-        "skier",
-        "snowboarder",
-        "climber",
-        "player",
-        "players",
-    ]
+ANIMALS = ("dog", "dogs", "puppy", "horse", "cat", "bird")
+PEOPLE = (
+    "man",
+    "men",
+    "woman",
+    "women",
+    "boy",
+    "boys",
+    "girl",
+    "girls",
+    "child",
+    "children",
+    "baby",
+    "people",
+    "person",
 )
+RIDERS = ("biker", "cyclist", "rider", "skateboarder", "surfer", "skier", "snowboarder", "climber", "player", "players")
+THINGS = (
+    "bike",
+    "bicycle",
+    "motorcycle",
+    "car",
+    "truck",
+    "boat",
+    "ball",
+    "frisbee",
+    "skateboard",
+    "surfboard",
+    "swing",
+)
+NOUNS = frozenset((*ANIMALS, *PEOPLE, *RIDERS, *THINGS, "slide", "bench", "guitar", "kite", "stick"))
 ACROSS, DOWN = 5, 2  # images of a sheet
 SIDE, LARGE = 2.6, (512, 512)  # inches of an image, and pixels that are enough for it
 VERDICTS = ("on", "beside", "cannot tell")

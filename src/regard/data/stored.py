@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any
+from typing import Any
 from weakref import finalize
 
 import torch
@@ -25,7 +26,7 @@ class _Opened:
     """A file that stays open: who deletes it takes it from nobody who reads it already."""
 
     def __init__(self, path: Path) -> None:
-        self.file: IO[bytes] = path.open("rb", buffering=0)
+        self.file: FileIO = path.open("rb", buffering=0)
         self.lock = Lock()
         finalize(self, self.file.close)
 
@@ -34,7 +35,7 @@ class _Opened:
         wanted = memoryview(into.view(-1).numpy()).cast("B")
         with self.lock:
             self.file.seek(start)
-            while wanted and (count := self.file.readinto(wanted)):  # type: ignore[attr-defined]
+            while wanted and (count := self.file.readinto(wanted)):
                 wanted = wanted[count:]
         return not wanted
 
