@@ -35,6 +35,7 @@ def test_bleu_by_hand(monkeypatch):
     assert row.bleu[1].value == pytest.approx(100 * (1.0 * 2 / 3) ** 0.5)
     assert row.bleu[2].value == pytest.approx(100 * (2 / 3) ** (1 / 3)) and row.bleu[3].value == 0
     assert row.cider is None and row.ratio == 1 and row.distinct == 100
+    assert row.marked[0] == pytest.approx(100), "full stops are words of some reference too"
     assert row.bleu[0].low <= row.bleu[0].value <= row.bleu[0].high
     assert str(row).count("|") == table.HEADER.count("|")
     short = table.score(["a dog"], [["a dog runs fast"]])
