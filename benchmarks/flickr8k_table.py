@@ -6,9 +6,10 @@ FOLDER is what `flickr8k.py` wrote. Each image is captioned once and has five re
 Treebank tokenizer in `pycocoevalcap`, lower-cased, without punctuation; BLEU-n is the geometric mean of the precisions
 of 1 to n words over the whole set, times the brevity penalty with the nearest of the five lengths: the counting of
 multi-bleu, of nltk's `corpus_bleu` and of coco-caption. Punctuation that is counted makes BLEU higher, for nearly all
-captions end with a full stop: "with punctuation" is BLEU-1 to 4 of lower-cased words so. CIDEr (CIDEr-D times ten, in percent as usual) is computed by
-`pycocoevalcap`, its document frequencies taken from this split. Intervals are of a bootstrap over images (1,000 draws).
-With several --alpha (length penalties) each has its row, which is how one is chosen on the dev split.
+captions end with a full stop: "with punctuation" is BLEU-1 to 4 of lower-cased words so. CIDEr (CIDEr-D times ten, in
+percent as usual) is computed by `pycocoevalcap`, its document frequencies taken from this split. Intervals are of a
+bootstrap over images (1,000 draws). With several --alpha (length penalties) each has its row, which is how one is
+chosen on the dev split.
 
 `pycocoevalcap` is no dependency of the project, and its tokenizer needs java:
 
