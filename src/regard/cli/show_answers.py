@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KEPT = 10  # pieces that are found for a hole; those shown are the likeliest of them and the right one
 NUMBERS = (".json", ".csv")  # files of numbers
-LOOKED = 200  # rows of a split among which a right and a wrong answer are looked for
+LOOKED = 200  # examples of a split among which right and wrong answers are looked for
 
 
 def show_inputs(
@@ -89,9 +89,9 @@ def show_split(model: TaskModel, folder: Path, of: tuple[str, str], count: int, 
     home = model_home(folder)
     corpus = Corpus.open(data, held_out=recorded(home), reads=model.reads, wants=model.wants)
     report: Report = model.evaluate(corpus, split=split, by_length=True)
-    rows = corpus.split(split).select(range(min(LOOKED, len(corpus.split(split)))))
-    asked = once_each(model.source, list(rows["source"]), list(rows["target"]))
-    sources, references = model.questions(*asked)
+    rows = corpus.split(split)
+    cells, right = once_each(model.source, list(rows["source"]), list(rows["target"]))
+    sources, references = model.questions(cells[:LOOKED], right[:LOOKED])
     shown = _some_of(model.answer(sources), references, count)
     typer.echo(f"written: {save_overview(report, shown, out)}", err=True)
 
