@@ -32,7 +32,7 @@ class _Opened:
 
     def read(self, start: int, into: Tensor) -> bool:
         """Fill a tensor; whether there was enough for all of it."""
-        wanted = memoryview(into.view(-1).numpy()).cast("B")
+        wanted = into.view(-1).numpy().data.cast("B")
         with self.lock:
             self.file.seek(start)
             while wanted and (count := self.file.readinto(wanted)):
