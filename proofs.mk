@@ -10,7 +10,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 	-s train.validate_steps=500 -s train.average.decay=0.99
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
-	classify long erasure needle lstmn bert masks albert gpt2 wikitext reading scenes formulas im2latex
+	classify long erasure needle lstmn bert masks albert gpt2 wikitext reading scenes formulas im2latex flickr8k
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -272,3 +272,22 @@ proof-im2latex: $(VENV)/installed
 	$(REGARD) compare $(READERS) --data $(IM2LATEX)-data/drawn --minutes 15 --beam 1 --out $(IM2LATEX) \
 		-s train.tokens=131072 -s train.validate_steps=2000 -s task.source.size=[96,480]
 	for kind in drawn real; do $(BIN)/python benchmarks/formulas.py $(IM2LATEX) --data $(IM2LATEX)-data/$$kind || exit; done
+
+# Captions of photographs over a frozen network: soft attention, the mean of all cells, a Transformer and hard attention for
+# the same updates, judged as Flickr8k is published; sheets on which a person judges where nouns look; a page of twelve.
+# CIDEr and its tokenizer are a package of its own, which needs java.
+FLICKR := $(PROOFS)/flickr8k
+PHOTOS := --data $(FLICKR)/data --steps 1500 -s task.target.longest=20 -s train.validate_steps=0
+proof-flickr8k: $(VENV)/installed
+	$(BIN)/pip install --quiet --no-deps --target $(FLICKR)/coco pycocoevalcap==1.2
+	$(BIN)/python benchmarks/flickr8k.py $(DATA)/flickr8k $(FLICKR)/data
+	OMP_NUM_THREADS=1 $(REGARD) train caption-frozen $(PHOTOS) --out $(FLICKR)/soft
+	OMP_NUM_THREADS=1 $(REGARD) train caption-frozen $(PHOTOS) --out $(FLICKR)/mean -s attend=none
+	OMP_NUM_THREADS=1 $(REGARD) train caption-frozen-transformer $(PHOTOS) --out $(FLICKR)/transformer
+	OMP_NUM_THREADS=1 $(REGARD) train caption-frozen $(PHOTOS) --out $(FLICKR)/hard \
+		-s attend.choice=hard -s attend.choice.expected=0.5 -s attend.choice.reward=0.1
+	PYTHONPATH=$(FLICKR)/coco OMP_NUM_THREADS=1 $(BIN)/python benchmarks/flickr8k_table.py $(FLICKR)/data \
+		$(FLICKR)/soft $(FLICKR)/mean $(FLICKR)/transformer $(FLICKR)/hard
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/pointing_page.py $(FLICKR)/data $(FLICKR)/soft --out $(FLICKR)/sheets
+	OMP_NUM_THREADS=1 $(REGARD) show $(FLICKR)/soft --data $(FLICKR)/data --answers 12 --out $(FLICKR)/gallery.html
+	$(BIN)/python benchmarks/caption.py $(FLICKR)/data $(FLICKR)/soft

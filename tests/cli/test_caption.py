@@ -138,9 +138,12 @@ def test_evaluate_shows_a_page_of_a_split(home, tmp_path):
     done = call("evaluate", home / "scenes", "--data", data, "--beam", 1, "--by-length", "--json")
     report = json.loads(done.stdout)
     assert [each["name"] for each in report["scores"]][-1] == "pointing accuracy" and "lengths" not in report
-    page = call("show", home / "scenes", "--data", data, "--out", tmp_path / "page.html")
+    page = call("show", home / "scenes", "--data", data, "--answers", 5, "--out", tmp_path / "page.html")
     assert page.exit_code == 0, page.exception
-    assert "pointing accuracy" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "pointing accuracy" in text and text.count('<div data-regard="captioned"') == 5
+    refused = call("show", home / "scenes", data / "x.png", "--answers", 5)
+    assert isinstance(refused.exception, UsageError) and "--answers" in str(refused.exception)
 
 
 def test_data_is_made_and_checked(tmp_path):

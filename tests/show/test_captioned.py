@@ -85,6 +85,23 @@ def test_pages_right_and_wrong():
         save_answers([right, wrong], "x.png")
 
 
+def test_what_people_wrote_stands_below(tmp_path):
+    told = replace(ONE, references=("a <red> square", "one square"))
+    page = answers_html([told])
+    assert '<li dir="auto">a &lt;red&gt; square</li>' in page and "<red>" not in page
+    assert page.index("</div>", page.index("data-regard")) < page.index("What people wrote"), "scripts leave it alone"
+    assert "What people wrote" in captioned_text(told) and "  one square" in captioned_text(told)
+    assert "What people wrote" not in answers_html([ONE]) + captioned_text(ONE)
+
+
+def test_as_many_right_and_wrong_ones_as_were_asked_for():
+    right = [replace(ONE, right=ONE.answer, probability=share) for share in (0.2, 0.9, 0.5)]
+    wrong = [replace(ONE, right="x", probability=share) for share in (0.3, 0.1)]
+    found = one_right_one_wrong([*wrong, *right], 5)
+    assert [each.probability for each in found] == [0.9, 0.5, 0.2, 0.3, 0.1]
+    assert [each.probability for each in one_right_one_wrong([*wrong, *right], 3)] == [0.9, 0.5, 0.3]
+
+
 def test_maps_and_words_must_fit():
     with pytest.raises(ShapeError, match="each of 2 words; found 3"):
         Captioned(IMAGE, WORDS[:2], MAPS, "a red")

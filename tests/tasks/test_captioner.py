@@ -67,6 +67,15 @@ def test_a_caption_and_what_each_word_looked_at(captioner, rows):
     assert captioner.look(rows[0]["source"]).text.startswith(found.text[:5])
 
 
+def test_one_right_caption_or_several_that_people_wrote(captioner, rows):
+    found = captioner.caption(rows[0]["source"], max_length=13)
+    alone = found.beside(["x"])
+    assert found.beside("x").is_right is False and alone.right == "x" and not alone.references
+    several = found.beside(["x", "y"])
+    assert several.is_right is None and several.references == ("x", "y"), "none of them is the right one"
+    assert found.beside(["x", found.text]).is_right is True
+
+
 def test_words_of_several_pieces_are_means():
     attention = (torch.tensor([[[0.2, 0.8], [0.6, 0.4], [1.0, 0.0], [0.5, 0.5]]]),)
     found = Caption("ab c", 0.0, -1.0, ("a", "b", " c"), ("ab", "c"), "x.png", attention, (1, 2), (0, 0, 1, 2))

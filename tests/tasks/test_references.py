@@ -3,7 +3,7 @@
 from regard.data.sides.image import Image
 from regard.data.sides.text import Text
 from regard.evaluate import count_bleu
-from regard.tasks.references import nearest, once_each, texts_in
+from regard.tasks.references import best_and_worst, nearest, once_each, texts_in
 
 IMAGES, TEXTS = Image("source"), Text("source")
 
@@ -23,3 +23,11 @@ def test_all_references_count():
     assert several > one
     assert texts_in(["a", ("b", "c"), None]) == ["a", "b", "c", ""]
     assert nearest("b", ("a", "b")) == "b" and nearest("x", ("a", "b")) == "a" and nearest("x", "a") == "a"
+
+
+def test_the_nearest_to_their_references_and_the_farthest():
+    answers = ["a dog runs", "two men", "a Red car", "nothing", "the dog ran"]
+    references = [["a dog runs", "x"], "two women", ["a red car"], "quite another", ["y", "a dog runs"]]
+    assert best_and_worst(answers, references, 2) == [0, 3], "letters may be large or small"
+    assert best_and_worst(answers, references, 3) == [0, 2, 3]
+    assert sorted(best_and_worst(answers, references, 9)) == [0, 1, 2, 3, 4]

@@ -53,6 +53,13 @@ Opacity = Annotated[
     float | None, typer.Option(min=0, max=1, help="Of a captioner: how dark it is where nobody looked; else 0.75.")
 ]
 
+Answers = Annotated[
+    int | None,
+    typer.Option(
+        min=2, help="With --data: how many answers the page has, half of them good, half bad; else 2.", metavar="N"
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -69,6 +76,7 @@ class Request:
     right: str | None
     data: str | None
     split: str
+    answers: int | None
     cache: Cache | None
 
 
@@ -89,6 +97,7 @@ def show(
     right: Right = None,
     data: Corpus = None,
     split: Annotated[str, typer.Option(help="With --data: which split.")] = "test",
+    answers: Answers = None,
     cache: CacheSize = None,
     cache_theta: CacheTheta = None,
 ) -> None:
@@ -97,7 +106,8 @@ def show(
     Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back
     at (with --cache, what its cache looks at), and with --samples how it goes on. Of a filler: for each [MASK]. Of a
     captioner: where in the image, for each word. Of a classifier or a tagger: the words that it looked at (an image:
-    where). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration.
+    where). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration (--answers
+    12: with six of each; of captions, those nearest to their references and those farthest from them).
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
@@ -105,6 +115,7 @@ def show(
     drawing = ({"smooth": False} if cells else {}) | ({} if opacity is None else {"opacity": opacity})
     told: dict[str, Any] = {"sentence": sentence, "target": target, "out": out, "view": view, "looks": looks}
     told |= {"compare": compare, "samples": samples, "drawing": drawing, "right": right, "data": data, "split": split}
+    told["answers"] = answers
     _shown(model, Request(**told, cache=cache_of(cache, cache_theta, None)))
 
 
@@ -139,6 +150,8 @@ def _check(asked: Request, task: tuple[str, str], verb: str) -> None:
     refused += [(name, "models that caption") for name, value in captions.items() if value and reads != "image"]
     refused += [(name, "models that classify, tag or caption") for name, value in labels.items() if value and writes]
     refused += [("--target", "models that translate")] if reads == "nothing" and asked.target is not None else []
+    if asked.answers is not None and asked.data is None:
+        raise UsageError("--answers says how many answers a page of a corpus has.", hint="Add --data CORPUS.")
     if refused:
         name, others = refused[0]
         raise UsageError(f"{name} is for {others}; this one was made to {verb}.", hint="Leave it out.")
@@ -154,7 +167,7 @@ def _answered(model: Path, asked: Request) -> None:
     values = (asked.target, asked.view, *asked.looks, asked.compare)
     check_asked(found, data=asked.data, out=asked.out, only_writers=dict(zip(names, values, strict=True)))
     if asked.data is not None and asked.out is not None:
-        show_split(found, model, asked.data, asked.split, asked.out)
+        show_split(found, model, (asked.data, asked.split), asked.answers or 2, asked.out)
     else:
         drawing = {"smooth": True} | asked.drawing
         show_inputs(found, _sentences(asked.sentence, asked.right), asked.right, asked.out, drawing)

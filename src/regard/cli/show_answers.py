@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KEPT = 10  # pieces that are found for a hole; those shown are the likeliest of them and the right one
 NUMBERS = (".json", ".csv")  # files of numbers
-LOOKED = 200  # rows of a split among which a right and a wrong answer are looked for
+LOOKED = 200  # examples of a split among which right and wrong answers are looked for
 
 
 def show_inputs(
@@ -76,25 +76,35 @@ def show_holes(model: TaskModel, cells: Sequence[str], right: str | None, view: 
         typer.echo(f"written: {save_record(answers[0].record, out, view=view)}", err=True)
 
 
-def show_split(model: TaskModel, folder: Path, data: str, split: str, out: Path) -> None:
-    """A page of a split: a right answer and a wrong one, and pictures of all that was measured."""
+def show_split(model: TaskModel, folder: Path, of: tuple[str, str], count: int, out: Path) -> None:
+    """A page of a corpus and its split: right answers and wrong ones, and pictures of all that was measured."""
     from regard.data.corpus import Corpus
     from regard.data.held_out import recorded
     from regard.engine.home import model_home
     from regard.evaluate import Report
-    from regard.show.answers import one_right_one_wrong
     from regard.show.overview import save_overview
-    from regard.tasks.references import nearest, once_each
+    from regard.tasks.references import once_each
 
+    data, split = of
     home = model_home(folder)
     corpus = Corpus.open(data, held_out=recorded(home), reads=model.reads, wants=model.wants)
     report: Report = model.evaluate(corpus, split=split, by_length=True)
-    rows = corpus.split(split).select(range(min(LOOKED, len(corpus.split(split)))))
-    asked = once_each(model.source, list(rows["source"]), list(rows["target"]))
-    sources, references = model.questions(*asked)
-    answers: list[Any] = model.answer(sources)
+    rows = corpus.split(split)
+    cells, right = once_each(model.source, list(rows["source"]), list(rows["target"]))
+    sources, references = model.questions(cells[:LOOKED], right[:LOOKED])
+    shown = _some_of(model.answer(sources), references, count)
+    typer.echo(f"written: {save_overview(report, shown, out)}", err=True)
+
+
+def _some_of(answers: Sequence[Any], references: Sequence[Any], count: int) -> list[Any]:
+    """As many answers beside what is right: the surest right and wrong ones, or captions near to it and far from it."""
+    from regard.show.answers import one_right_one_wrong
+    from regard.tasks.references import best_and_worst, nearest
+
+    if hasattr(answers[0], "beside"):
+        return [answers[n].beside(references[n]) for n in best_and_worst([a.text for a in answers], references, count)]
     seen = [each.compared(nearest(each.text, right)) for each, right in zip(answers, references, strict=True)]
-    typer.echo(f"written: {save_overview(report, one_right_one_wrong(seen), out)}", err=True)
+    return one_right_one_wrong(seen, count)
 
 
 def check_asked(model: TaskModel, *, data: str | None, out: Path | None, only_writers: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """Features of a frozen network, computed once for each image and kept in the cache: the second epoch starts at once.
 
 They are found by content: by the bytes of an image's file, the network with its weights, and the size that images are
-brought to. They lie in files of some hundred images, which are mapped into memory, not read into it; each is written
-under a temporary name and renamed, so that a crash leaves whole files alone, and two runs may fill one cache.
+brought to. They lie in files of some hundred images, from which a batch reads its own when its turn comes; each file is
+written under a temporary name and renamed, so that a crash leaves whole files alone, and two runs may fill one cache.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import Any, Protocol, runtime_checkable
 from uuid import uuid4
 
 import torch
-from jaxtyping import Float
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
 from regard.data.files import cache_folder, digest_file, need_space
 from regard.data.sides.image import Image
+from regard.data.stored import Stored, stored_in
 from regard.errors import DataError
 from regard.types import Features, Grid
 
@@ -55,7 +56,7 @@ class FeatureCache:
     ) -> None:
         self.network, self.side, self.say = network, side, say
         self.root = folder or cache_folder()
-        self._files: dict[str, Any] = {}  # the name of an image -> the open file that holds it
+        self._kept: dict[str, Stored] = {}  # the name of an image -> where its features lie
         self._names: dict[tuple[str, int, int], str] = {}  # a file as it was when it was read -> its name
 
     @cached_property
@@ -75,22 +76,26 @@ class FeatureCache:
         found = self._computed([torch.zeros(self.side.channels, height, width, dtype=torch.uint8)])[0]
         return int(found.shape[1]), int(found.shape[2])
 
-    def of(self, cells: Sequence[Any], side: Image) -> list[Float[Tensor, "D i j"]]:
-        """The features of each image; those that nobody has computed yet are, and kept."""
+    def of(self, cells: Sequence[Any], side: Image) -> list[Stored]:
+        """Where the features of each image lie; those that nobody has computed yet are, and kept."""
         folder, names = self.folder, [self._name(cell) for cell in cells]
-        missing = {name: cell for name, cell in zip(names, cells, strict=True) if name not in self._files}
+        missing = {name: cell for name, cell in zip(names, cells, strict=True) if name not in self._kept}
         if missing:
             self.say(f"computing the features of {len(missing):,} images, once: they are kept in {folder}")
             self._keep(missing)
-        return [self._files[name].get_tensor(name) for name in names]
+        return [self._kept[name] for name in names]
 
     def _keep(self, missing: dict[str, Any]) -> None:
-        for some in _groups(list(missing), KEPT):
+        began = monotonic()
+        for number, some in enumerate(_groups(list(missing), KEPT)):
             found: dict[str, Tensor] = {}
             for few in _groups(some, TOGETHER):
                 items = [self.side.pixels(missing[name]) for name in few]
                 found |= dict(zip(few, self._computed(items), strict=True))
             self._write(found)
+            if number == 0 and len(missing) > KEPT:
+                whole = (monotonic() - began) * len(missing) / KEPT / 60
+                self.say(f"this takes about {max(1, round(whole))} minutes")
 
     def _computed(self, items: Sequence[Tensor]) -> list[Tensor]:
         """What the network makes of images, in half precision, each without padding."""
@@ -123,9 +128,8 @@ class FeatureCache:
     def _open(self, path: Path) -> None:
         """Find out what a file holds; one that is not whole is passed over, and what it held computed again."""
         try:
-            file = safe_open(str(path), framework="pt")
-            self._files |= dict.fromkeys(file.keys(), file)
-        except (OSError, SafetensorError):
+            self._kept |= stored_in(path)
+        except (OSError, ValueError, KeyError, TypeError):
             return
 
     def _name(self, cell: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from regard.errors import UsageError
 from regard.show.canvas import ENDINGS, check_name, write_figure
-from regard.show.captioned import Captioned, captioned_html, captioned_text, plot_captioned
+from regard.show.captioned import Captioned, captioned_html, captioned_text, plot_captioned, references_html
 from regard.show.document import page_of
 from regard.show.formula import ReadFormula, formula_html, plot_formula
 from regard.show.page import SWITCHES, figures_html, frame_html
@@ -97,17 +97,17 @@ def answer_html(answer: Drawable, level: int = 2) -> str:
         drawn = formula_html(answer)
     else:
         drawn = captioned_html(answer) if isinstance(answer, Captioned) else picture_html(answer)
-    parts = [*heading_html(answer, level), drawn, *notes]
+    wrote = references_html(answer) if isinstance(answer, Captioned) else ""
+    parts = [*heading_html(answer, level), drawn, wrote, *notes]
     return "\n".join(['<section class="figure">', *filter(None, parts), "</section>"])
 
 
-def one_right_one_wrong(examples: Sequence[Some]) -> list[Some]:
-    """The surest right answer and the surest wrong one, as far as there are such: what a page begins with."""
-    found = []
-    for wanted in (True, False):
+def one_right_one_wrong(examples: Sequence[Some], count: int = 2) -> list[Some]:
+    """The surest right answers and the surest wrong ones, half of each, as far as there are such."""
+    found: list[Some] = []
+    for wanted, most in ((True, (count + 1) // 2), (False, count // 2)):
         some = [each for each in examples if each.is_right is wanted]
-        if some:
-            found.append(max(some, key=lambda each: each.probability or 0.0))
+        found += sorted(some, key=lambda each: -(each.probability or 0.0))[:most]
     return found
 
 

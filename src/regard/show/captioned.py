@@ -8,6 +8,7 @@ Letters: h rows and w columns of pixels, C channels; i rows and j columns of cel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from itertools import combinations
 from typing import Any
 
@@ -30,14 +31,16 @@ LONGEST = 16  # letters of a word above its image
 ONLY = 0.999  # the weight of a cell beside which no other was looked at
 STILL = 1e-3  # maps that differ less from word to word, on average, hardly move
 READ = "what was read"
+WROTE = "What people wrote of it"
 
 
 @dataclass(frozen=True)
 class Captioned(Answered):
     """An image, its caption, and the weights of each word over the cells (None where a model does not attend).
 
-    `smooth` and `opacity` say how a figure is drawn, and how a page begins: what lies between the middles of cells is
-    drawn smoothly, or cells have edges; and how dark it is where nobody looked.
+    `references` are what people wrote of the image, where there are several, of which none is the right one. `smooth`
+    and `opacity` say how a figure is drawn, and how a page begins: what lies between the middles of cells is drawn
+    smoothly, or cells have edges; and how dark it is where nobody looked.
     """
 
     image: UInt8[np.ndarray, "h w C"]
@@ -50,6 +53,7 @@ class Captioned(Answered):
     probabilities: tuple[float, ...] = ()
     smooth: bool = True
     opacity: float = VEIL
+    references: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.weights is not None and len(self.weights) != len(self.words):
@@ -102,7 +106,8 @@ def captioned_text(captioned: Captioned, width: int = WIDTH) -> str:
             some = [[cut(word, column - 2), *shaded_cells(cells)] for word, cells in maps[first : first + across]]
             lines = ["".join(line.ljust(column) for line in lines) for lines in zip(*some, strict=True)]
             parts.append("\n".join(line.rstrip() for line in lines))
-    return "\n\n".join([*parts, *captioned.remarks()])
+    told = "\n".join([f"{WROTE}:", *(f"  {each}" for each in captioned.references)]) if captioned.references else ""
+    return "\n\n".join([*parts, *filter(None, (told,)), *captioned.remarks()])
 
 
 def plot_captioned(captioned: Captioned) -> Any:
@@ -157,3 +162,11 @@ def captioned_html(captioned: Captioned) -> str:
     }
     carried = f'<script type="application/json">{script_json(document)}</script>'
     return f'<div data-regard="captioned">\n{still}\n{carried}\n</div>'
+
+
+def references_html(captioned: Captioned) -> str:
+    """What people wrote of the image, as a list; nothing where nobody did."""
+    if not captioned.references:
+        return ""
+    lines = "".join(f'<li dir="auto">{escape(each)}</li>' for each in captioned.references)
+    return f'<p class="note">{WROTE}:</p>\n<ul class="note">{lines}</ul>'

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from regard.evaluate import Report
 from regard.show.answers import STYLE, Drawable, answer_html
+from regard.show.captioned import Captioned
 from regard.show.confusion import draw_confusion
 from regard.show.page import frame_html
 from regard.show.place import fresh_file
@@ -27,16 +28,22 @@ h2.part { font-size: 1.25rem; font-weight: 600; margin: 2.4rem 0 0.8rem; }
 def overview_html(report: Report, answers: Sequence[Drawable], title: str = "") -> str:
     """One page: scores, answers, confusions, calibration and scores by length, as far as there are any."""
     title = title or report.title
-    figures = "\n".join(answer_html(each, 3) for each in answers)
+    figures, pictures = "\n".join(answer_html(each, 3) for each in answers), _pictures(report)
     parts = [
         f'<header>\n<h1 dir="auto">{escape(title)}</h1>\n</header>\n<main>',
         f'<div class="wide" role="region" aria-label="Scores" tabindex="0"><pre>{escape(_scores(report))}</pre></div>',
-        f'<h2 class="part">Answers, right and wrong</h2>\n<div class="figures texts">\n{figures}\n</div>'
-        if answers
-        else "",
-        f'<h2 class="part">What was measured</h2>\n<div class="pictures">{_pictures(report)}</div>\n</main>',
+        f'<h2 class="part">{_named(answers)}</h2>\n<div class="figures texts">\n{figures}\n</div>' if answers else "",
+        f'<h2 class="part">What was measured</h2>\n<div class="pictures">{pictures}</div>' if pictures else "",
+        "</main>",
     ]
     return frame_html(title, "\n".join(filter(None, parts)), STYLE + LAYOUT)
+
+
+def _named(answers: Sequence[Drawable]) -> str:
+    """What the answers are: of images that several people described, none is right or wrong."""
+    if any(isinstance(each, Captioned) and each.references for each in answers):
+        return "Captions nearest to what people wrote, then those farthest from it"
+    return "Answers, right and wrong"
 
 
 def save_overview(report: Report, answers: Sequence[Drawable], path: Path, title: str = "") -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from regard.data.places import Box, read_places
 from regard.data.tokenizer import Pieces
-from regard.evaluate.counts import Counted
+from regard.evaluate.counts import Counted, Reference
 from regard.evaluate.pointing import count_pointing, peak_box
 from regard.model import Model
 from regard.search import Hypothesis, Options
@@ -27,6 +27,7 @@ from regard.search.options import Number, Sampling
 from regard.show.captioned import Captioned
 from regard.task import Side
 from regard.tasks.classifier import images_of, pixels_of
+from regard.tasks.references import nearest
 from regard.tasks.seen import words_of_pieces
 from regard.tasks.writer import Writer
 
@@ -94,6 +95,13 @@ class Caption:
     def compared(self, right: str | None) -> Captioned:
         """The same, beside the right caption."""
         return Captioned(pixels_of(self.side, self.source), self.words, self.word_grid, self.text, right=right)
+
+    def beside(self, reference: Reference) -> Captioned:
+        """The same, beside all references of a corpus: an answer that is none of several may be as good as they are."""
+        several = () if isinstance(reference, str) or len(reference) < 2 else tuple(reference)
+        if several:
+            return replace(self.compared(self.text if self.text in several else None), references=several)
+        return self.compared(nearest(self.text, reference))
 
     def drawn(self, right: str | None = None) -> str:
         """For a terminal: the image's name, and the caption."""
@@ -199,7 +207,7 @@ class Captioner(Writer):
             return [best[0] for best in found] if many else found[0][0]
         return found if many else found[0]
 
-    def _cells(self, item: Tensor) -> tuple[int, int] | None:
+    def _cells(self, item: Any) -> tuple[int, int] | None:
         """Rows and columns of the grid that an image is looked at by, as its memory has them."""
         shape = tuple(item.shape)
         if shape not in self._grids:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from regard.data.features import FeatureCache
 from regard.data.sides.image import Image
@@ -21,6 +22,12 @@ def keep_features(model: Model, source: Side, say: Callable[[str], None] = lambd
     """Let the side give features in the place of pixels, computed once, where the model has a frozen network."""
     if (encoder := _frozen(model)) and isinstance(source, Image):
         source.features = FeatureCache(encoder, source, say=say)
+
+
+def compute_features(source: Side, cells: Sequence[Any]) -> None:
+    """Compute those that nobody has computed yet, before the clock of a training begins to run."""
+    if isinstance(source, Image) and source.features is not None and not source.draws:
+        source.features.of(cells, source)
 
 
 def _frozen(model: Model) -> FrozenEncoder | None:

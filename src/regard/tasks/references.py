@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from regard.evaluate.counts import Reference
+import numpy as np
+
+from regard.evaluate.counts import Reference, count_chrf
 
 
 def once_each(source: Any, cells: Sequence[Any], references: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -37,3 +39,12 @@ def nearest(answer: str, reference: Reference) -> str:
     if isinstance(reference, str):
         return reference
     return answer if answer in reference else str(reference[0])
+
+
+def best_and_worst(answers: Sequence[str], references: Sequence[Reference], count: int) -> list[int]:
+    """The places of so many answers: first half those nearest to their references by chrF, then those farthest away."""
+    counted = count_chrf(answers, references, lower=True)
+    values = [counted.take(np.array([place])).value() for place in range(len(answers))]
+    ranked = sorted(range(len(answers)), key=lambda place: -values[place])
+    some = min(count, len(ranked))
+    return ranked[: (some + 1) // 2] + ranked[len(ranked) - some // 2 :]

@@ -24,7 +24,7 @@ from regard.model import OURS, Model, old_of, parameters
 from regard.recipe import Recipe
 from regard.registry import find
 from regard.task import Side, Task, TaskParts
-from regard.tasks.frozen import fetch_frozen, keep_features
+from regard.tasks.frozen import compute_features, fetch_frozen, keep_features
 from regard.tasks.memory_check import check_memory
 from regard.tasks.pretrained import Pretrained, rest
 from regard.tasks.validate import Validator
@@ -81,6 +81,8 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     keep_features(model, parts.source, say)
     say(f"{parameters(model):,} parameters, {_told(parts)}")
     rows = processes.first(lambda: _training_rows(corpus, parts, say))
+    if given is None:
+        processes.first(lambda: compute_features(parts.source, rows["source"]))
     pool = min(POOL, getattr(parts.source, "pool", POOL))
     cut = {"tokens": settings.tokens, "mixed": settings.mixed, "pool": pool}
     batches = Batches(rows, parts.goal, **cut, seed=seed, examples=parts.examples)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from regard.data.sides.text import Text
+from regard.data.stored import Stored
 from regard.data.texts import texts_of
 from regard.data.tokenizer import END, Pieces
 from regard.engine.home import read_alpha
@@ -135,4 +136,5 @@ class Writer(TaskModel):
 
 def _numbers(item: Any) -> list[int]:
     """An item as numbers that it is known by."""
+    item = item.read() if isinstance(item, Stored) else item
     return item.flatten().tolist() if isinstance(item, Tensor) else list(item)

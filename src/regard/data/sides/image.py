@@ -20,6 +20,7 @@ from torch import Tensor
 
 from regard.data.labelled.images import UnreadableImage
 from regard.data.pictures import CHANNELS, framed, read_picture
+from regard.data.stored import Stored
 from regard.errors import BrokenData
 from regard.registry import part
 from regard.task import Role, Spec
@@ -37,8 +38,8 @@ class Keeps(Protocol):
     def cells(self) -> tuple[int, int]:
         """Rows and columns of an image of the largest size."""
 
-    def of(self, cells: Sequence[Any], side: Image) -> list[Float[Tensor, "D i j"]]:
-        """Those of each image, computed if nobody has yet."""
+    def of(self, cells: Sequence[Any], side: Image) -> list[Stored]:
+        """Where those of each image lie, computed if nobody has yet."""
 
 
 @part("side", "image")
@@ -142,7 +143,7 @@ class Image:
     def positions(self, item: Any) -> int:
         """Its pixels, whether they are there or their features."""
         cells = int(item.shape[1] * item.shape[2])
-        if not item.is_floating_point() or self.features is None:
+        if not isinstance(item, Stored) or self.features is None:
             return cells
         rows, columns = self.features.cells
         return round(cells * self.size[0] * self.size[1] / (rows * columns))
@@ -160,14 +161,14 @@ class Image:
         return True
 
     def collate(self, items: Sequence[Any]) -> Grid:
-        """Numbers between 0 and 1, or features; what is real lies in the upper left corner."""
+        """Numbers between 0 and 1, or features, which are read now; what is real lies in the upper left corner."""
         height, width = (max(item.shape[axis] for item in items) for axis in (1, 2))
         data = torch.zeros(len(items), items[0].shape[0], height, width)
         mask: Bool[Tensor, "B h w"] = torch.zeros(len(items), height, width, dtype=torch.bool)
         for row, item in enumerate(items):
-            data[row, :, : item.shape[1], : item.shape[2]] = item
+            data[row, :, : item.shape[1], : item.shape[2]] = item.read() if isinstance(item, Stored) else item
             mask[row, : item.shape[1], : item.shape[2]] = True
-        return Features(data, mask) if items[0].is_floating_point() else Grid(data / 255, mask)
+        return Features(data, mask) if isinstance(items[0], Stored) else Grid(data / 255, mask)
 
     def files(self) -> dict[str, str]:
         """None: the recipe says all."""
