@@ -41,7 +41,7 @@ def sequence_loss(
     plain, goal = _of_pieces(taught, wanted, real, smoothing, sampled)
     nll = torch.zeros(wanted.shape, dtype=plain.dtype, device=plain.device).masked_scatter(real, plain)
     pieces = batch.count
-    total = (extra(-nll.sum(1)) * len(wanted) + goal) / pieces
+    total = (extra(-nll, real) * len(wanted) + goal) / pieces
     if guide is not None:
         total = total + guide(taught.looked, batch) / pieces
     return Loss(total, nll.sum() / pieces, pieces)
