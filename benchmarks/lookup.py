@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.attend import Heads
-from regard.hooks import LossTerms, loss_terms
+from regard.hooks import LossTerms, Reward, loss_terms
 from regard.registry import Maker, maker
 
 SLOTS, CLASSES, HIDDEN, BATCH, RATE = 16, 8, 32, 64, 3e-3

@@ -59,11 +59,13 @@ class Grown:
 class Reward:
     """How well items were predicted: log p of each piece under the whole model, and which pieces are real.
 
-    An item of which only log p in all is known has one piece.
+    An item of which only log p in all is known has one piece. Where each was predicted several times, with draws of
+    their own, all items follow one another as often (`samples`).
     """
 
     pieces: Float[Tensor, "B T"]
     real: Bool[Tensor, "B T"]
+    samples: int = 1
 
     @cached_property
     def mean(self) -> Float[Tensor, ""]:
@@ -80,10 +82,15 @@ class Reward:
         gained, left = (each[:, first : first + count] for each in self._left)
         return gained, left
 
+    def of_others(self, gained: Float[Tensor, "B Q"]) -> Float[Tensor, "B Q"]:
+        """What the other samples of each item gained, on average."""
+        each = gained.view(self.samples, -1, gained.shape[-1])
+        return ((each.sum(0) - each) / (self.samples - 1)).view_as(gained)
+
     @cached_property
     def _left(self) -> tuple[Tensor, Tensor]:
         gained, left = (each.flip(1).cumsum(1).flip(1) for each in (self.pieces, self.real))
-        return gained, left.clamp(min=1)
+        return gained, left
 
 
 @dataclass(frozen=True)
@@ -106,12 +113,15 @@ class LossTerms:
         self.told: list[LossTerm] = []
 
     def __call__(
-        self, likelihood: Float[Tensor, " B"] | Float[Tensor, "B T"], real: Bool[Tensor, "B T"] | None = None
+        self,
+        likelihood: Float[Tensor, " B"] | Float[Tensor, "B T"],
+        real: Bool[Tensor, "B T"] | None = None,
+        samples: int = 1,
     ) -> Float[Tensor, ""]:
         """The sum of the terms. The log-likelihood is that of each item, or of each piece (0 where none is real)."""
         pieces = likelihood.detach()
         pieces = pieces if pieces.dim() == 2 else pieces.unsqueeze(1)
-        reward = Reward(pieces, torch.ones_like(pieces, dtype=torch.bool) if real is None else real)
+        reward = Reward(pieces, torch.ones_like(pieces, dtype=torch.bool) if real is None else real, samples)
         total = sum((side.term(reward) for side in self.told), pieces.new_zeros(()))
         for settle in {id(side.owner): side.settle for side in self.told}.values():
             if settle is not None:

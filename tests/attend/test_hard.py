@@ -28,7 +28,7 @@ def test_what_is_to_go_by_hand():
     real = torch.tensor([[True, True, True], [True, True, False]])
     reward = Reward(pieces, real)
     gained, left = reward.to_go(1, 2)
-    assert gained.tolist() == [[-6, -4], [-16, 0]] and left.tolist() == [[2, 1], [1, 1]]
+    assert gained.tolist() == [[-6, -4], [-16, 0]] and left.tolist() == [[2, 1], [1, 0]]
     gained, left = reward.to_go(None, 2)
     assert gained.tolist() == [[-7], [-24]] and left.tolist() == [[3], [2]]
     assert reward.mean.item() == pytest.approx((-7 / 3 - 12) / 2), "the mean of the items, each the mean of its pieces"
@@ -44,7 +44,7 @@ def test_a_look_while_writing_is_judged_by_what_is_left_of_it(heads):
         logs = logs_of(hard(scores, ALL), scores)
     pieces = torch.tensor([[-1.0, -2.0, -4.0], [-8.0, -16.0, 0.0]])
     real = torch.tensor([[True, True, True], [True, True, False]])
-    gains = torch.tensor([[-6 + 3.0, -4 + 1.5], [-16 + 1.5, 0 + 1.5]])
+    gains = torch.tensor([[-6 + 3.0, -4 + 1.5], [-16 + 1.5, 0.0]])
     expected = -(gains.view(2, *(1 for _ in heads), 2) * logs).sum() / 2
     assert extra(pieces, real).item() == pytest.approx(expected.item(), rel=1e-5)
 
@@ -138,6 +138,26 @@ def test_a_learned_baseline_alone_is_refused():
         hard(torch.zeros(1, 1, 3), ALL)
 
 
+def test_the_others_by_hand():
+    """Three samples of two items, one after another; each is compared with the mean of the other two of its item."""
+    hard, scores = Hard(1, baseline="others", samples=3, entropy=0.0), torch.randn(6, 1, 3)
+    with loss_terms() as extra:
+        logs = logs_of(hard(scores, ALL), scores)[:, 0]
+    gains = torch.tensor([-1.0, -10.0, -2.0, -20.0, -4.0, -70.0])
+    others = torch.tensor([-3.0, -45.0, -2.5, -40.0, -1.5, -15.0])
+    expected = -((gains - others) * logs).mean()
+    assert extra(gains, samples=3).item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_others_want_more_than_one_sample():
+    with pytest.raises(UsageError, match="there is one"):
+        Hard(1, baseline="others")
+    hard = Hard(1, baseline="others", samples=3, harden=7, warmup=5)
+    assert hard.wanted_samples == 1, "what is soft is the same every time"
+    hard.progress(6, None)
+    assert hard.wanted_samples == 3
+
+
 def test_straight_through_is_right_where_the_output_is_linear_in_the_weights():
     """The output is r . weights: the way back is that of the shares, whatever was drawn."""
     rewards, scores = torch.tensor([1.0, -2.0, 4.0]), torch.randn(5, 7, 3, requires_grad=True)
@@ -177,6 +197,12 @@ def test_training_hardens():
         found.append(hard.softness)
     assert found == pytest.approx([1.0, 0.92, 0.6, 0.2, 0.2])
     assert Hard(1, expected=0.2).softness == pytest.approx(0.2)
+    late = Hard(1, harden=17, warmup=7)
+    for update, share in ((0, 1.0), (7, 1.0), (12, 0.5), (17, 0.0), (18, 0.0)):
+        late.progress(update, None)
+        assert late.softness == pytest.approx(share)
+    with pytest.raises(UsageError, match="must be later"):
+        Hard(1, harden=7, warmup=7)
 
 
 def test_the_first_update_of_a_soft_start_is_soft_and_a_hard_one_is_not():

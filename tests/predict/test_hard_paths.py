@@ -37,6 +37,7 @@ class Toy:
     looks: int  # in all
     truth: object = None
     expected: float = 0.0  # log p of a piece
+    samples: int = 1
 
     @property
     def choices(self):
@@ -51,17 +52,17 @@ class Toy:
         target = self.pair.target.data.expand(rows, -1)
         return Batch(type(self.pair.source)(data, mask), Padded(target, torch.ones_like(target).bool()))
 
-    def likelihoods(self, rows):
+    def likelihoods(self, rows, samples=1):
         """log p of each word, of every row."""
         batch = self.batch(rows)
-        logits = self.model.teach(batch).logits.log_softmax(-1)
-        return logits.gather(-1, batch.target.data[:, 1:, None]).squeeze(-1)
+        logits = self.model.teach(batch, samples).logits.log_softmax(-1)
+        return logits.gather(-1, batch.target.data[:, 1:, None].repeat(samples, 1, 1)).squeeze(-1)
 
     def estimate(self, rows=ROWS):
         """An estimate of the gradient of the expected log-likelihood: the mean of so many."""
         with loss_terms() as extra:
-            rewards = self.likelihoods(rows)
-        loss = extra(rewards) - rewards.sum(1).mean()
+            rewards = self.likelihoods(rows // self.samples, self.samples)
+        loss = extra(rewards, samples=self.samples) - rewards.sum(1).mean()
         return -flat(torch.autograd.grad(loss, self.weights, allow_unused=True), self.weights)
 
     def estimates(self, chunks=CHUNKS):
@@ -162,9 +163,11 @@ def assert_unbiased(estimates, truth):
 
 
 def test_the_mean_of_the_estimates_is_the_gradient_over_all_paths(plain, learned):
-    """With no baseline, a moving one, a learned one; they vary less with one."""
-    spread = {}
-    for name, of, keep in (("none", plain, 0.0), ("moving", plain, 0.9), ("learned", learned, 0.9)):
+    """With no baseline, a moving one, a learned one, that of the other samples; they vary less with one."""
+    spread, others = {}, like(plain, "baseline=others", "samples=4")
+    others.samples = 4
+    arms = ("none", plain, 0.0), ("moving", plain, 0.9), ("learned", learned, 0.9), ("others", others, 0.9)
+    for name, of, keep in arms:
         for choice in of.choices:
             choice.keep = keep
         estimates = of.estimates()
@@ -172,6 +175,8 @@ def test_the_mean_of_the_estimates_is_the_gradient_over_all_paths(plain, learned
         spread[name] = estimates.std(0).norm().item()
     assert spread["moving"] < 0.3 * spread["none"]
     assert spread["learned"] < 1.03 * spread["moving"], "two words teach a baseline little"
+    print(spread)
+    assert spread["others"] < 0.3 * spread["none"]
 
 
 @pytest.mark.parametrize("estimator", ["straight_through", "gumbel"])

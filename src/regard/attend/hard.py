@@ -30,7 +30,7 @@ from regard.attend.choice import Allowed, Choice, Gates, Scores
 from regard.errors import UsageError
 from regard.hooks import LossTerm, Reward, tell, written
 from regard.registry import part
-from regard.types import Positive, Probability, Whole
+from regard.types import Count, Positive, Probability, Whole
 
 KEPT = 0.9  # of the moving average, below a learned baseline
 BY_PIECE = 2.0  # marks an average of log p of a piece; that of a whole item, which older runs kept, is marked with 1
@@ -47,11 +47,14 @@ class Hard(Choice):
         estimator: how scores learn from draws. "reinforce" is unbiased; "straight_through" and "gumbel" take the
             derivative of soft weights, which is quieter and biased.
         baseline: what a reward is compared with: how much of its moving average is kept at each step, 0 for nothing;
-            or "learned", where a linear layer of the query says how far it is from the average.
+            "learned", where a linear layer of the query says how far it is from the average; or that of the "others",
+            the samples of the same item.
+        samples: how often each item is drawn for in an update; of decoders that are taught without a guide.
         entropy: weight of the entropy term, which keeps the model looking around.
         expected: share of training steps that take the soft weights instead of draws (Xu et al. use 0.5); all looks
             of a step do, or none.
-        harden: updates over which that share falls from 1 to `expected`, in a straight line; 0 begins with it.
+        harden: updates until that share has fallen from 1 to `expected`, in a straight line; 0 begins with it.
+        warmup: updates before it begins to fall.
         reward: weight of the score-function term against the likelihood (the paper's lambda_r).
         temperature: of "gumbel"; lower is nearer to the draw and noisier.
     """
@@ -65,19 +68,23 @@ class Hard(Choice):
         key: int,
         *,
         estimator: Literal["reinforce", "straight_through", "gumbel"] = "reinforce",
-        baseline: Literal["learned"] | Probability = 0.9,
+        baseline: Literal["learned", "others"] | Probability = 0.9,
+        samples: Count = 1,
         entropy: float = 0.002,
         expected: Probability = 0.0,
         harden: Whole = 0,
+        warmup: Whole = 0,
         reward: float = 1.0,
         temperature: Positive = 1.0,
     ) -> None:
         super().__init__()
+        _check(warmup, harden, baseline, samples)
         self.estimator, self.temperature = estimator, temperature
         self.takes_queries = baseline == "learned" and estimator == "reinforce"
+        self.samples, self.others = samples, baseline == "others"
         self.keep = KEPT if isinstance(baseline, str) else baseline
         self.entropy, self.reward = entropy, reward
-        self.expected, self.harden = expected, harden
+        self.expected, self.harden, self.warmup = expected, harden, warmup
         self.judge: nn.Linear | None = None
         self.register_buffer("average", torch.zeros(()))
         self.register_buffer("seen", torch.zeros(()))
@@ -99,8 +106,15 @@ class Hard(Choice):
     @property
     def softness(self) -> float:
         """The share of soft updates now."""
-        left = max(0.0, 1 - float(self.updates) / self.harden) if self.harden else 0.0
-        return self.expected + (1 - self.expected) * left
+        if not self.harden:
+            return self.expected
+        left = (self.harden - float(self.updates)) / (self.harden - self.warmup)
+        return self.expected + (1 - self.expected) * min(1.0, max(0.0, left))
+
+    @property
+    def wanted_samples(self) -> int:
+        """How many samples of an item an update should have now."""
+        return 1 if self.softness == 1 else self.samples
 
     def prepare(self, keys: Float[Tensor, "*B K D"], mask: Bool[Tensor, "*#B K"]) -> None:
         """A memory to look at: draw whether all of that shall be soft."""
@@ -174,12 +188,15 @@ class Hard(Choice):
         picked = (chosen * logs).sum(-1) * counts
 
         def term(reward: Reward) -> Float[Tensor, ""]:
-            gained, left = (_among_heads(each, picked) for each in reward.to_go(first, picked.shape[-1]))
+            gained, left = reward.to_go(first, picked.shape[-1])
+            others = reward.of_others(gained) if self.others and reward.samples > 1 else None
+            gained, left = _among_heads(gained, picked), _among_heads(left, picked)
             rate, wrong = self._rate(reward), picked.new_zeros(())
             if judged is not None:
                 rate = rate + judged
-                wrong = ERROR * ((rate - gained / left).square() * counts).sum() / len(picked)
-            learnt = self.reward * ((gained - left * rate.detach()) * picked).sum() / len(picked)
+                wrong = ERROR * ((left * rate - gained) / left.clamp(min=1)).square().mul(counts).sum() / len(picked)
+            expected = left * rate.detach() if others is None else _among_heads(others, picked)
+            learnt = self.reward * ((gained - expected) * picked).sum() / len(picked)
             return wrong - learnt - self.entropy * spread
 
         tell(LossTerm(self, term, self._settle if self.keep else None))
@@ -194,6 +211,19 @@ class Hard(Choice):
         """Move the average, once a training step, after the step's draws were judged by the one before."""
         self.average.copy_(self.keep * self._rate(reward) + (1 - self.keep) * reward.mean)
         self.seen.fill_(BY_PIECE)
+
+
+def _check(warmup: int, harden: int, baseline: str | float, samples: int) -> None:
+    if baseline == "others" and samples < 2:
+        raise UsageError(
+            'baseline = "others" compares the samples of an item, and there is one.',
+            hint="Write samples = 2, or more.",
+        )
+    if warmup and warmup >= harden:
+        raise UsageError(
+            f"updates harden from warmup = {warmup} to harden = {harden}, which must be later.",
+            hint=f"Write harden = {2 * warmup}, or a smaller warmup.",
+        )
 
 
 def _drawn(shares: Scores, some: Bool[Tensor, "*#B #Q"]) -> Int[Tensor, "*B Q"]:
