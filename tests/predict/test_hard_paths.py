@@ -175,7 +175,6 @@ def test_the_mean_of_the_estimates_is_the_gradient_over_all_paths(plain, learned
         spread[name] = estimates.std(0).norm().item()
     assert spread["moving"] < 0.3 * spread["none"]
     assert spread["learned"] < 1.03 * spread["moving"], "two words teach a baseline little"
-    print(spread)
     assert spread["others"] < 0.3 * spread["none"]
 
 

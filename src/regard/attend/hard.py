@@ -6,14 +6,14 @@ derivative, so the scores learn from an estimate of it. The score-function estim
     - (R_t - b_t) log a_tz  -  entropy * H[a_t]
 
 goes to the loss through `hooks.LossTerm`. R_t is log p of all pieces that the look at step t bears on: of a decoder's
-looks those from t on, of others the whole output. b_t is the baseline, n_t r, where n_t is the number of those pieces and
-r a guess at log p of one: a moving average, to which a linear layer may add what it knows from the query. Neither depends
-on the draw, so the mean stays right; without b the estimate is far too noisy to learn from.
+looks those from t on, of others the whole output. b_t is the baseline: the number of those pieces times a guess at
+log p of one, which is a moving average, or that and what a linear layer knows from the query; or the mean of R_t over
+other samples of the item. None depends on the draw, so the mean stays right; without b the estimate is far too noisy.
 
-The straight-through estimators go back through weights that are not those of the way forward: quieter, and biased.
+The straight-through estimators go back through other weights than forward: quieter, and biased.
 
-    straight_through:  a                              (Bengio et al. 2013; right where the output is linear in the weights)
-    gumbel:            softmax((log a + g) / temperature), of which z is the greatest (Jang et al. 2017)
+    straight_through:  a                   (Bengio et al. 2013; right where the output is linear in the weights)
+    gumbel:            softmax((log a + g) / temperature), of which z is the greatest    (Jang et al. 2017)
 """
 
 from __future__ import annotations
