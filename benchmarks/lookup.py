@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.attend import Heads
-from regard.hooks import LossTerms, loss_terms
+from regard.hooks import LossTerms, Reward, loss_terms
 from regard.registry import Maker, maker
 
 SLOTS, CLASSES, HIDDEN, BATCH, RATE = 16, 8, 32, 64, 3e-3
@@ -101,7 +101,8 @@ def noise(model: Lookup, seed: int, batches: int) -> tuple[float, float]:
             continue
         for keep, rows in found.items():
             hard.keep = keep
-            loss = sum(side.term(likelihood.detach()) for side in extra.told)
+            reward = Reward(likelihood.detach().unsqueeze(1), torch.ones(len(likelihood), 1, dtype=torch.bool))
+            loss = sum(side.term(reward) for side in extra.told)
             rows.append(torch.cat([g.flatten() for g in torch.autograd.grad(loss, weights, retain_graph=True)]))
     without, with_it = (float(torch.stack(rows).var(0).sum().sqrt()) for rows in found.values())
     return without, with_it

@@ -9,7 +9,7 @@ from regard import masks
 from regard.attend import Attention, Heads
 from regard.attend.choice import Sigmoid, Soft
 from regard.attend.gated import Gated, draw_gates
-from regard.attend.hard import Hard
+from regard.attend.hard import BY_PIECE, Hard
 from regard.hooks import loss_terms
 from regard.registry import maker
 
@@ -45,7 +45,7 @@ def test_the_estimator_is_right_on_average():
     for keep in (0.0, 0.9):
         hard = Hard(1, baseline=keep, entropy=0.0)
         hard.average.fill_(1.7)
-        hard.seen.fill_(1.0)
+        hard.seen.fill_(BY_PIECE)
         total = torch.zeros(3)
         rows = 40_000
         scores = logits.view(1, 1, 3).repeat(rows, 1, 1).requires_grad_()
@@ -85,7 +85,7 @@ def test_the_side_term_of_hard_attention_by_hand(heads):
     shares = torch.tensor([0.125, 0.375, 0.5])
     hard = Hard(1, baseline=0.9, entropy=0.3, reward=0.7)
     hard.average.fill_(-4.0)
-    hard.seen.fill_(1.0)
+    hard.seen.fill_(BY_PIECE)
     with loss_terms() as extra:
         drawn = hard(shares.log().expand(2, *heads, 5, 3), ALL)
     likelihood = torch.tensor([-3.0, -11.0])

@@ -56,7 +56,8 @@ KINDS = {
     ),
     "hard": (
         [
-            *("attend.choice=hard", "attend.choice.expected=0.3", "embed.dropout=0.1"),
+            *("attend.choice=hard", "attend.choice.expected=0.3", "attend.choice.harden=7", "embed.dropout=0.1"),
+            "attend.choice.baseline=learned",
             *("task.goal.forcing=scheduled", "task.goal.sampling_ramp=5"),
         ],
         TrainSettings(

@@ -14,6 +14,7 @@ import torch
 
 from learn.child import COMMON, ask_no_machine, clean_context, falling, is_guided, small_model, stream, writing
 from learn.child import TRANSFORMER as DRAWING
+from regard.attend.hard import BY_PIECE
 from regard.errors import RegardError
 from regard.learn import run as running
 from regard.learn.events import Step, Validation
@@ -44,7 +45,7 @@ GUIDED = ["task.goal.guide=links", "task.goal.guide_weight=0.3"]
 KINDS = {
     "recurrent": ([], {}),
     "transformer": (TRANSFORMER, {}),
-    "hard": (["attend.choice=hard"], {}),
+    "hard": (["attend.choice=hard", "attend.choice.baseline=learned"], {}),
     "tied": (["share=true", "predict.readout=tied"], {"optimiser": maker("optimiser", "sgd", momentum=0.5)}),
     "dropout": (["predict.dropout=0.3", "embed.dropout=0.2"], {"average": maker("average", "last", count=2, every=1)}),
     "drawn, bf16": (["attend.choice=hard", "predict.dropout=0.2"], {"precision": "bf16"}),
@@ -66,7 +67,7 @@ def train(folder, kind="recurrent", *, resume=False, steps=STEPS, tell=None, val
     settings, told = replace(SETTINGS, **own, **changes), []
     for name, each in model.named_buffers():
         if name.endswith("seen"):
-            each.fill_(1.0)  # the first reward of all has no other to be judged by than its own share's
+            each.fill_(BY_PIECE)  # the first reward of all has no other to be judged by than its own share's
 
     def hear(event):
         told.append(type(event).__name__)

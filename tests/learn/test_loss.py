@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from regard.data.sides.text import Text
+from regard.hooks import LossTerms
 from regard.learn.cross_entropy import negative_log_likelihoods
 from regard.learn.forcing import mixed
 from regard.learn.loss import sequence_loss
@@ -77,12 +78,43 @@ def test_the_entropy_of_hard_looks_is_that_of_every_piece():
     assert (loss.total - loss.nll).item() == pytest.approx(-0.25 * entropy.item() / 11, rel=1e-4)
 
 
-def test_the_reward_of_hard_looks_is_the_likelihood_of_the_pair():
-    """One pair, even looks at 7 pieces: -log p(y) times the log of a seventh for each of five pieces."""
-    built, pairs = uniform("hard", "entropy=0.0", "reward=0.5", "baseline=0.0"), batch((7,), (6,))
-    loss = sequence_loss(built, pairs)
-    likelihood, looks = -5 * loss.nll, -5 * torch.tensor(7.0).log()
-    assert (loss.total - loss.nll).item() == pytest.approx((-0.5 * likelihood * looks / 5).item(), rel=1e-4)
+@pytest.mark.parametrize("own", [0.0, 1.0])
+def test_the_reward_of_hard_looks_is_the_likelihood_of_the_pieces_to_come(own):
+    """Even looks at 7 and 2 pieces: the log of a seventh or a half times what is left to write, for each piece."""
+    built, pairs = uniform("hard", "entropy=0.0", "reward=0.5", "baseline=0.0"), batch((7, 2), (6, 4))
+    pieces = []
+    extra = LossTerms.__call__
+
+    def hear(terms, likelihood, real, samples):
+        pieces.append(likelihood.detach())
+        return extra(terms, likelihood, real, samples)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LossTerms, "__call__", hear)
+        loss = sequence_loss(built, pairs, own=own)
+    judges = torch.arange(1.0, 6.0)  # the first piece is told to one look, the last of five to all
+    looks = -torch.tensor([7.0, 2.0]).log()
+    assert not pieces[0][1, 3:].any(), "padding earns nothing"
+    expected = -0.5 * (pieces[0] * judges).sum(1) @ looks / (5 + 3)
+    assert (loss.total - loss.nll).item() == pytest.approx(expected.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("decoder", ["luong", "transformer"])
+def test_several_samples_of_each_pair_count_as_one(decoder):
+    """Where every sample is the same there is nothing to learn from draws, and the loss is that of one."""
+    settings = [f"attend.choice.{each}" for each in ("part=hard", "entropy=0", "baseline=others", "samples=3")]
+    still = ["predict.dropout=0", "encode.dropout=0", "embed.dropout=0"]
+    built, pairs = model([*overrides("predict", decoder), *settings, *still]).train(), batch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "multinomial", lambda shares, count: shares.argmax(-1, keepdim=True))
+        three = sequence_loss(built, pairs)
+        built.predict.requires_grad_(False)
+        patch.setattr("regard.learn.loss.wanted_samples", lambda model: 1)
+        patch.setattr("regard.attend.hard.Hard._tell", lambda *told: None)
+        one = sequence_loss(built, pairs)
+    assert three.count == one.count == 11
+    assert three.nll.item() == pytest.approx(one.nll.item(), rel=1e-5)
+    assert three.total.item() == pytest.approx(one.total.item(), rel=1e-5)
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

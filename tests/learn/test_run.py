@@ -13,6 +13,7 @@ import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from learn.child import PAIRS, TOKENIZER, small_model, stream, writing
+from regard.attend.hard import BY_PIECE
 from regard.data.batches import InMemory
 from regard.data.pairs import pair_batches
 from regard.errors import ModelError, TrainingError, UsageError
@@ -272,7 +273,7 @@ def test_hard_attention_trains_through_the_same_loop(tmp_path):
     before = built.predict.attend.score.vector.clone()
     go(tmp_path, built=built)
     assert (built.predict.attend.score.vector != before).any(), "the scores learn by what a draw was worth"
-    assert built.predict.attend.choice.seen.item() == 1.0
+    assert built.predict.attend.choice.seen.item() == BY_PIECE
     assert load(tmp_path / "run" / "last").predict.attend.choice.average == built.predict.attend.choice.average
 
 

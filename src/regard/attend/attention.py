@@ -153,6 +153,7 @@ class Attention(nn.Module):
         self.score: Score = score(query, key)
         self.scope: Scope = scope(query)
         self.choice: Choice = choice(key)
+        self.choice.meet(query)
         self.dropout = dropout
 
     @classmethod
@@ -222,11 +223,16 @@ class Attention(nn.Module):
         """Every step in the open; the weights stay in memory."""
         view = self.scope(query, prepared, start)
         if view.index is None:
-            weights = self.choice(self.score(query, prepared.keys), view.allowed, _rows(prepared.gates), real)
+            weights = self._chosen(query, self.score(query, prepared.keys), view.allowed, _rows(prepared.gates), real)
             weights = weighed(self, weights, start)
             kept = self._drop(weights)
             return Attended(kept @ prepared.values, lambda: weights, lambda values: kept @ values, prepared.gates)
         return self._windowed(query, prepared, view, view.index, start, real)
+
+    def _chosen(self, query: Queries, scores: Tensor, allowed: Tensor, gates: Tensor | None, real: Real) -> Tensor:
+        if self.choice.takes_queries:
+            return self.choice(scores, allowed, gates, real, query=query)
+        return self.choice(scores, allowed, gates, real)
 
     def _windowed(
         self, query: Queries, prepared: Prepared, view: View, index: Tensor, start: int | None, real: Real
@@ -234,9 +240,8 @@ class Attention(nn.Module):
         # A window is one more batch axis: each query sees its own few keys.
         keys, values = window(prepared.keys, index), window(prepared.values, index)
         gates = None if prepared.gates is None else window(prepared.gates.unsqueeze(-1), index).squeeze(-1)
-        scores = self.score(query.unsqueeze(-2), keys)
-        real = None if real is None else real.unsqueeze(-1)
-        weights = self.choice(scores, view.allowed.unsqueeze(-2), _rows(gates), real).squeeze(-2)
+        scores = self.score(query.unsqueeze(-2), keys).squeeze(-2)
+        weights = self._chosen(query, scores, view.allowed, gates, real)
         if view.tilt is not None:
             weights = weights * view.tilt
         if view.renormalise:

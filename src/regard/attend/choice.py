@@ -20,13 +20,17 @@ class Choice(nn.Module):
     `soft` says that the weights are a plain softmax, so that a fused kernel can do it; `sequential` that a key
     is judged by its neighbours too, so that the past cannot be prepared without the future; `convex` that the
     weights of a query sum to one, so that the context lies among the values; `takes_gates` that the gates come with
-    the memory, and not from the keys.
+    the memory, and not from the keys; `takes_queries` that `forward` is given the queries too, as `query`.
     """
 
     soft = False
     sequential = False
     convex = True
     takes_gates = False
+    takes_queries = False
+
+    def meet(self, query: int) -> None:
+        """Hear how wide the queries are, while an attention is built."""
 
     def prepare(self, keys: Float[Tensor, "*B K D"], mask: Bool[Tensor, "*#B K"]) -> Float[Tensor, "*B K"] | None:
         """What the choice wants to know of the keys, once per sentence; most want nothing."""

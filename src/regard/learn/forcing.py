@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from regard.hooks import writing
 from regard.model import Model
 from regard.types import Batch
 
@@ -22,7 +23,8 @@ def mixed(model: Model, batch: Batch, own: float) -> Float[Tensor, "B T V"]:
     target = batch.target.data
     state, token, logits = model.start(batch.source), target[:, 0], []
     for column in range(1, target.shape[1]):
-        stepped = model.step(token, state)
+        with writing(column - 1):
+            stepped = model.step(token, state)
         state = stepped.state
         logits.append(stepped.logits)
         ours = torch.rand(len(token), device=token.device) < own

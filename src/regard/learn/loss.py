@@ -35,16 +35,26 @@ def sequence_loss(
         guide: adds what draws an attention to the batch's links.
         sampled: score so many of the commonest pieces, and others as `learn.sampled` draws them; 0 scores all.
     """
+    samples = 1 if own or guide is not None else wanted_samples(model)
     with loss_terms() as extra:
-        taught = Taught(mixed(model, batch, own)) if own else model.teach(batch)
-    wanted, real = batch.target.data[:, 1:], batch.target.mask[:, 1:]
+        taught = Taught(mixed(model, batch, own)) if own else _taught(model, batch, samples)
+    wanted, real = (each[:, 1:].repeat(samples, 1) for each in (batch.target.data, batch.target.mask))
     plain, goal = _of_pieces(taught, wanted, real, smoothing, sampled)
     nll = torch.zeros(wanted.shape, dtype=plain.dtype, device=plain.device).masked_scatter(real, plain)
-    pieces = batch.count
-    total = (extra(-nll.sum(1)) * len(wanted) + goal) / pieces
+    pieces = batch.count * samples
+    total = (extra(-nll, real, samples) * len(wanted) + goal) / pieces
     if guide is not None:
         total = total + guide(taught.looked, batch) / pieces
-    return Loss(total, nll.sum() / pieces, pieces)
+    return Loss(total, nll.sum() / pieces, batch.count)
+
+
+def wanted_samples(model: Model) -> int:
+    """How many samples of each item the parts of a model want that draw."""
+    return max(getattr(each, "wanted_samples", 1) for each in model.modules()) if model.training else 1
+
+
+def _taught(model: Model, batch: Batch, samples: int) -> Taught:
+    return model.teach(batch, samples) if samples > 1 else model.teach(batch)
 
 
 def _of_pieces(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
@@ -70,10 +71,16 @@ class Model(nn.Module):
         blank = next(self.parameters()).new_zeros(rows, 0)
         return Memory(blank.unsqueeze(-1), blank.unsqueeze(-1), blank.bool(), blank)
 
-    def teach(self, batch: Batch) -> Taught:
-        """Every step of the target at once: position t is predicted from the pieces before it."""
+    def teach(self, batch: Batch, samples: int = 1) -> Taught:
+        """Every step of the target at once: position t is predicted from the pieces before it.
+
+        What is read once may be taught several times, for parts that draw: then all items follow one another as often.
+        """
         seen = Padded(batch.target.data[:, :-1], batch.target.mask[:, 1:])
         memory = self.nothing_read(len(batch)) if batch.source is None else self.read(batch.source)
+        if samples > 1:
+            seen = Padded(seen.data.repeat(samples, 1), seen.mask.repeat(samples, 1))
+            memory = memory.reorder(torch.arange(len(batch), device=memory.mask.device).repeat(samples))
         return self.predict.teach(seen, memory)
 
     def label(self, source: Padded | Grid) -> Labelled:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from regard.errors import UsageError
 from regard.fast.dropout import drop
 from regard.fast.shared_memory import SharedMemory, minds, share_memory
+from regard.hooks import writing
 from regard.predict.words import stepped, taught
 from regard.registry import Maker
 from regard.types import (
@@ -115,7 +116,8 @@ class RecurrentDecoder(nn.Module):
         # Unbound, not picked: the gradient of a pick is as large as what it was picked from.
         each = zip(words.unbind(1), projected.unbind(1), target.mask.unbind(1), strict=True)
         for step, (word, product, real) in enumerate(each):
-            done.append(self.advance(word, product, state, real))
+            with writing(step):
+                done.append(self.advance(word, product, state, real))
             state = replace(done[-1].state, step=step + 1)
         features = torch.stack([one.all for one in done], 1)
         looked = tuple(map(_join, zip(*(one.looked for one in done), strict=True)))

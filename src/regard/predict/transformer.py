@@ -22,6 +22,7 @@ from regard.errors import UsageError
 from regard.fast import static_cache
 from regard.fast.kv_cache import TransformerState
 from regard.fast.shared_memory import minds, share_memory
+from regard.hooks import writing
 from regard.predict.recurrent import over_memory, prepare
 from regard.predict.words import stepped, taught
 from regard.registry import Maker, maker, part
@@ -203,7 +204,8 @@ class TransformerDecoder(nn.Module):
         if not masks.is_open(target.mask):  # one mask for all rows costs less than one for each
             allowed = target.mask.unsqueeze(1) & allowed
         rows = self.embed.vectors(target.data)
-        rows, _, looked = self._through(rows, self._start(memory), allowed, target.mask)
+        with writing(0):
+            rows, _, looked = self._through(rows, self._start(memory), allowed, target.mask)
         return taught(self.readout, rows, looked)
 
     def _through(
