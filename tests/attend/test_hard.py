@@ -132,6 +132,20 @@ def test_a_learned_baseline_in_a_window_and_in_heads():
     assert attend.attend.choice.judge.weight.grad.any()
 
 
+def test_a_padded_query_teaches_a_learned_baseline_nothing():
+    """Outside of a decoder a look bears on the whole output, which a padded query has no part in."""
+    attend = Attention(2, 2, 2, score=maker("score", "dot"), choice=maker("choice", "hard", baseline="learned"))
+    query, keys = torch.randn(1, 2, 2), torch.randn(1, 3, 2)
+
+    def gradient(padded):
+        with loss_terms() as extra:
+            attend(torch.cat((query[:, :1], padded), 1), attend.prepare(keys, keys), real=torch.tensor([[True, False]]))
+        return torch.autograd.grad(extra(torch.tensor([[-3.0]])), attend.choice.judge.weight)[0]
+
+    assert torch.equal(gradient(query[:, 1:]), gradient(7 * query[:, 1:]))
+    assert gradient(query[:, 1:]).any()
+
+
 def test_a_learned_baseline_alone_is_refused():
     hard = Hard(2, baseline="learned")
     with pytest.raises(UsageError, match="reads the queries"):
