@@ -135,6 +135,7 @@ def test_a_learned_baseline_in_a_window_and_in_heads():
 def test_a_padded_query_teaches_a_learned_baseline_nothing():
     """Outside of a decoder a look bears on the whole output, which a padded query has no part in."""
     attend = Attention(2, 2, 2, score=maker("score", "dot"), choice=maker("choice", "hard", baseline="learned"))
+    torch.nn.init.ones_(attend.choice.judge.bias)
     query, keys = torch.randn(1, 2, 2), torch.randn(1, 3, 2)
 
     def gradient(padded):
