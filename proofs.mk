@@ -287,7 +287,8 @@ proof-flickr8k: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(REGARD) train caption-frozen $(PHOTOS) --out $(FLICKR)/mean -s attend=none
 	OMP_NUM_THREADS=1 $(REGARD) train caption-frozen-transformer $(PHOTOS) --out $(FLICKR)/transformer
 	OMP_NUM_THREADS=1 $(REGARD) train caption-frozen $(PHOTOS) --out $(FLICKR)/hard \
-		-s attend.choice=hard -s attend.choice.expected=0.5 -s attend.choice.reward=0.1
+		-s attend.choice=hard -s attend.choice.baseline=learned -s attend.choice.entropy=-0.03 \
+		-s attend.choice.warmup=500 -s attend.choice.harden=1000
 	PYTHONPATH=$(FLICKR)/coco OMP_NUM_THREADS=1 $(BIN)/python benchmarks/flickr8k_table.py $(FLICKR)/data \
 		$(FLICKR)/soft $(FLICKR)/mean $(FLICKR)/transformer $(FLICKR)/hard
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/pointing_page.py $(FLICKR)/data $(FLICKR)/soft --out $(FLICKR)/sheets
