@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import typing
-from types import NoneType
+from types import NoneType, UnionType
 from typing import Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
@@ -105,6 +105,8 @@ def _describe(kind: Any) -> str:
     """A type in words."""
     if typing.get_origin(kind) is Literal:
         return "one of " + ", ".join(json.dumps(option) for option in typing.get_args(kind))
+    if typing.get_origin(kind) in (typing.Union, UnionType):
+        return " or ".join(map(_describe, typing.get_args(kind)))
     if typing.get_origin(kind) is typing.Annotated:
         bounds = [
             f"{_BOUNDS[type(b)][0]} {getattr(b, _BOUNDS[type(b)][1])}" for b in kind.__metadata__ if type(b) in _BOUNDS
@@ -128,10 +130,16 @@ def _show(value: Any) -> str:
 
 def _instead(setting: Setting, value: Any = None) -> str | None:
     """What to write: the option nearest to what was written, or the default."""
-    options = typing.get_args(setting.type) if typing.get_origin(setting.type) is Literal else ()
-    guess = nearest(value, options) if isinstance(value, str) else None
+    guess = nearest(value, _options(setting.type)) if isinstance(value, str) else None
     example = guess if guess is not None else setting.default
     return None if example is REQUIRED or example is None else f"Write {setting.name} = {_show(example)}."
+
+
+def _options(kind: Any) -> tuple[Any, ...]:
+    """The words that may be written, where there are some."""
+    if typing.get_origin(kind) in (typing.Union, UnionType):
+        return tuple(option for each in typing.get_args(kind) for option in _options(each))
+    return typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
 
 
 def _unknown_part(kind: str, table: Table, key: str, known: list[str]) -> Problem:
