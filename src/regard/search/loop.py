@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from regard.errors import UsageError
 from regard.fast import shortcuts
-from regard.hooks import Grown, hooked, tell
+from regard.hooks import Grown, tell
 from regard.model import Model
 from regard.search.backpointers import Backpointers, Finished
 from regard.search.constraints import Constraints, log_probabilities
@@ -138,8 +138,7 @@ class Running:
         finished = self._finish(after.reorder(_places(ended)), picked.row[ended])
         going = _places(~ended)
         going = going[self.strategy.hopeful(finished, after.reorder(going))]
-        if hooked(Grown):
-            tell(Grown(picked.row, picked.piece, after.likelihood, ended, going))
+        tell(Grown(picked.row, picked.piece, after.likelihood, ended, going))
         parent = picked.row[going]
         self.state = _follow(self.state, parent, len(rows))
         self.rows = after.reorder(going)

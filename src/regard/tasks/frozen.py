@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+
+from datasets import Dataset
 
 from regard.data.features import FeatureCache
 from regard.data.sides.image import Image
@@ -24,10 +25,10 @@ def keep_features(model: Model, source: Side, say: Callable[[str], None] = lambd
         source.features = FeatureCache(encoder, source, say=say)
 
 
-def compute_features(source: Side, cells: Sequence[Any]) -> None:
+def compute_features(source: Side, rows: Dataset) -> None:
     """Compute those that nobody has computed yet, before the clock of a training begins to run."""
     if isinstance(source, Image) and source.features is not None and not source.draws:
-        source.features.of(cells, source)
+        source.features.of(rows["source"], source)
 
 
 def _frozen(model: Model) -> FrozenEncoder | None:

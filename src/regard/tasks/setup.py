@@ -82,7 +82,7 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     say(f"{parameters(model):,} parameters, {_told(parts)}")
     rows = processes.first(lambda: _training_rows(corpus, parts, say))
     if given is None:
-        processes.first(lambda: compute_features(parts.source, rows["source"]))
+        processes.first(lambda: compute_features(parts.source, rows))
     pool = min(POOL, getattr(parts.source, "pool", POOL))
     cut = {"tokens": settings.tokens, "mixed": settings.mixed, "pool": pool}
     batches = Batches(rows, parts.goal, **cut, seed=seed, examples=parts.examples)
