@@ -350,6 +350,7 @@ def test_a_key_is_asked_for(browser):
         tab.get_by_role("button", name="Use this key").click()
         tab.wait_for_selector("main[data-ready]")
         translate(tab, "ja")
+        assert tab.locator(".figures .figure .save button").count()
 
 
 def test_the_page_is_sound(browser, origin):

@@ -158,6 +158,13 @@ def test_an_interrupt_before_a_command_runs_is_one_too(run, monkeypatch):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_server_without_a_model_does_not_begin(run, tmp_path, workers):
+    code, out, err = run("serve", str(tmp_path / "nosuch"), "--workers", workers)
+    assert (code, out) == (1, "")
+    assert "expected a model folder" in err and "http://" not in err
+
+
 def test_a_closed_pipe_gives_no_traceback():
     """`regard systems | head -1`, where the reader has already gone: every write fails."""
     reader, writer = os.pipe()

@@ -87,6 +87,9 @@ def test_who_does_not_read_his_answer_is_cut_off():
         until(lambda: server.desk.counters.busy)
         until(lambda: server.desk.counters.busy == 0)
         line.close()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENT) as other:
+            other.sendall(b"GET /health/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert other.recv(99).startswith(b"HTTP/1.1 200 "), "the others are answered"
 
 
 def test_no_more_bytes_are_taken_in_than_there_is_room_for():

@@ -93,6 +93,7 @@ def _serve(models: list[str], keys: Path | None, told: dict[str, Any], ray: str 
     try:
         from regard.serve.gate import VARIABLE, keys_of, read_keys
         from regard.serve.settings import Settings
+        from regard.serve.shelf import Shelf
         from regard.serve.start import run
     except ModuleNotFoundError as error:
         if error.name not in ("fastapi", "starlette", "uvicorn", "python_multipart"):
@@ -100,6 +101,7 @@ def _serve(models: list[str], keys: Path | None, told: dict[str, Any], ray: str 
         raise UsageError(f"{error.name} is not installed.", hint="pip install 'regard[serve]'") from error
     known = read_keys(keys) if keys else keys_of(os.environ.get(VARIABLE, ""))
     settings = Settings(models=tuple(models), keys=known, **told)
+    Shelf.of(models)  # what is no model is refused here, before several processes begin and end over it
     typer.echo(f"regard: http://{settings.host}:{settings.port}/ serves {', '.join(models)} (Ctrl-C ends it)", err=True)
     if ray is None:
         run(settings, open_page)
