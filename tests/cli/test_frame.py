@@ -165,6 +165,12 @@ def test_a_server_without_a_model_does_not_begin(run, tmp_path, workers):
     assert "expected a model folder" in err and "http://" not in err
 
 
+def test_a_page_of_answers_of_no_model_says_that_there_is_none(run, tmp_path):
+    code, out, err = run("show", str(tmp_path / "nosuch"), "--answers", "3", "--data", "scenes", "--out", "page.html")
+    assert (code, out) == (1, "")
+    assert "nosuch is no model folder" in err
+
+
 def test_a_closed_pipe_gives_no_traceback():
     """`regard systems | head -1`, where the reader has already gone: every write fails."""
     reader, writer = os.pipe()

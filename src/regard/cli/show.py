@@ -122,10 +122,14 @@ def show(
 def _shown(model: Path, asked: Request) -> None:
     """As the model's task has it."""
     from regard.cli.show_samples import show_samples
-    from regard.tasks.objects import goal_of, reads_of, verb_of
+    from regard.engine.home import holds_model, model_home
+    from regard.tasks.objects import goal_of, open_model, reads_of, verb_of
 
     goal, reads = goal_of(model), reads_of(model)
-    _check(asked, (goal, reads), verb_of(model))
+    if holds_model(model_home(model)):
+        _check(asked, (goal, reads), verb_of(model))
+    elif asked.sentence is None:
+        open_model(model)  # which says what is wrong, before what was asked of it is judged
     if goal == "fill" and asked.data is None:
         _filled(model, asked)
     elif goal != "write" or reads not in ("text", "nothing"):
