@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard.fast.channels_last import channels_last
 from regard.registry import part
 from regard.types import Features, Grid, Positive, Whole
 
@@ -34,7 +35,7 @@ class Pixels(nn.Module):
         data = (source.data - self.mean) / self.deviation
         if self.coordinates:
             data = torch.cat((data, self._places(data)), 1)
-        return Grid(data * source.mask.unsqueeze(1), source.mask)
+        return Grid(channels_last(data * source.mask.unsqueeze(1)), source.mask)
 
     def _places(self, data: Float[Tensor, "B C h w"]) -> Float[Tensor, "B 2 h w"]:
         """How far down and how far right each pixel is; counted from the upper left, whatever the frame."""
