@@ -13,6 +13,7 @@ from regard.data.batches import POOL, Batches
 from regard.data.corpus import Corpus, column
 from regard.data.languages import ANONYMOUS, languages_text
 from regard.data.languages import FILE as LANGUAGES_FILE
+from regard.data.sides.image import keep_decoded
 from regard.data.sides.text import Text, fit_texts
 from regard.data.tokenizer import Tokenizer
 from regard.errors import ModelError, UsageError
@@ -79,6 +80,8 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     if given is None:  # else a run goes on, and has its weights from its state
         processes.each(lambda: fetch_frozen(model))
     keep_features(model, parts.source, say)
+    for side in (parts.source, parts.target):
+        keep_decoded(side)
     say(f"{parameters(model):,} parameters, {_told(parts)}")
     rows = processes.first(lambda: _training_rows(corpus, parts, say))
     if given is None:

@@ -273,3 +273,14 @@ def test_few_large_images_wait_to_be_batched():
     assert side(size=(64, 64)).pool >= 20_000, "as many as of text"
     assert side(size=(224, 224)).pool == HELD // (3 * 224 * 224) < 2000
     assert side(size=(2**15, 2**15)).pool == 1
+
+
+def test_images_of_one_size_are_batched_as_those_of_many_are():
+    """The short way of equal frames beside the long way that unequal ones take."""
+    images = [halves(size=(WIDTH, HEIGHT)), halves(size=(HEIGHT, WIDTH)), halves(size=(2 * WIDTH, 2 * HEIGHT))]
+    items = side().encode(images)
+    small = side(proportion=True).encode([halves(size=(WIDTH, 2))])[0]
+    short, long = side().collate(items), side().collate([*items, small])
+    assert torch.equal(short.data, long.data[:3]) and torch.equal(short.mask, long.mask[:3])
+    assert short.data.dtype == long.data.dtype == torch.float
+    assert not long.mask[3].all()

@@ -1,7 +1,8 @@
 """Images as one side of a task: pixels in [0, 1], turned, cut and coloured a little in training.
 
-What is drawn is drawn with the `Random` that `encode` is given, and only there. Where a frozen network reads the
-images, `features` keeps what it made of each (see `data.features`), and items are that in the place of pixels.
+What is drawn is drawn with the `Random` that `encode` is given, and only there. While a model is trained, `decoded`
+keeps in memory what was read of small images before. Where a frozen network reads the images, `features` keeps what it
+made of each (see `data.features`), and items are that in the place of pixels.
 
 Letters: C channels, h rows and w columns of pixels; D numbers of each of i x j cells.
 """
@@ -18,8 +19,9 @@ from jaxtyping import Bool, Float, UInt8
 from PIL import Image as Pillow
 from torch import Tensor
 
+from regard.data.decoded import DecodedImages
 from regard.data.labelled.images import UnreadableImage
-from regard.data.pictures import CHANNELS, framed, read_picture
+from regard.data.pictures import CHANNELS, Box, framed, read_picture
 from regard.data.stored import Stored
 from regard.errors import BrokenData
 from regard.registry import part
@@ -59,6 +61,7 @@ class Image:
 
     is_image = True
     features: Keeps | None = None  # of a frozen network, while it is trained with
+    decoded: DecodedImages | None = None  # what was read before, while a model is trained
 
     def __init__(
         self,
@@ -109,21 +112,31 @@ class Image:
 
     def pixels(self, cell: Any, random: Random | None = None) -> UInt8[Tensor, "C h w"]:
         """One image, upright, in the channels and the size of this side; with `random`, drawn as in training."""
-        size = (self.size[0], self.size[1])
+        if random is not None and self.crop:
+            picture = self._read(cell) if self.decoded is None else self.decoded.of(cell, lambda: self._read(cell))
+            return self._drawn(self._framed(picture, self._window(picture, random)), random)
+        found = self._whole(cell) if self.decoded is None else self.decoded.of(cell, lambda: self._whole(cell))
+        return found if random is None else self._drawn(found, random)
+
+    def _whole(self, cell: Any) -> UInt8[Tensor, "C h w"]:
+        """All of an image."""
+        return self._framed(self._read(cell), None)
+
+    def _framed(self, picture: Pillow.Image, box: Box | None) -> UInt8[Tensor, "C h w"]:
+        return framed(picture, (self.size[0], self.size[1]), self.proportion, box)
+
+    def _read(self, cell: Any) -> Pillow.Image:
+        """An image in the channels of this side."""
         try:
-            picture = read_picture(cell, self.channels, size)
+            return read_picture(cell, self.channels, (self.size[0], self.size[1]))
         except UnreadableImage as why:
             named = cell if isinstance(cell, str | Path) else f"an {type(cell).__name__.lower()} of pixels"
             raise BrokenData(
                 f"{named}: the image cannot be read: {why}.", hint="Save it again, or take it out."
             ) from why
-        found = framed(picture, size, self.proportion, self._window(picture, random))
-        return found if random is None else self._drawn(found, random)
 
-    def _window(self, picture: Pillow.Image, random: Random | None) -> tuple[float, float, float, float] | None:
+    def _window(self, picture: Pillow.Image, random: Random) -> Box:
         """What is left of an image that is cut: left, top, right and bottom, in its pixels."""
-        if random is None or not self.crop:
-            return None
         share = 1 - self.crop * random.random()  # of height and width alike: nothing is stretched
         width, height = share * picture.width, share * picture.height
         left, top = random.random() * (picture.width - width), random.random() * (picture.height - height)
@@ -162,6 +175,8 @@ class Image:
 
     def collate(self, items: Sequence[Any]) -> Grid:
         """Numbers between 0 and 1, or features, which are read now; what is real lies in the upper left corner."""
+        if all(isinstance(item, Tensor) and item.shape == items[0].shape for item in items):
+            return Grid(torch.stack(list(items)) / 255, torch.ones(len(items), *items[0].shape[1:], dtype=torch.bool))
         height, width = (max(item.shape[axis] for item in items) for axis in (1, 2))
         data = torch.zeros(len(items), items[0].shape[0], height, width)
         mask: Bool[Tensor, "B h w"] = torch.zeros(len(items), height, width, dtype=torch.bool)
@@ -208,3 +223,9 @@ def _grey(pixels: Float[Tensor, "C h w"]) -> Float[Tensor, "1 h w"]:
     """How light each pixel is."""
     shares = pixels.new_tensor(GREY if len(pixels) == len(GREY) else (1.0,))
     return (pixels * shares[:, None, None]).sum(0, keepdim=True)
+
+
+def keep_decoded(side: Any) -> None:
+    """Let a side of images keep what it reads of them in memory, as far as there is room, for the next epoch."""
+    if isinstance(side, Image) and side.decoded is None:
+        side.decoded = DecodedImages()
