@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data"
 RUN = "from regard.cli import main; main()"
 
+GLYPHS = ("glyphs", "glyphs-alphabet")
+
 
 @pytest.fixture
 def regard(tmp_path: Path):
@@ -40,7 +42,17 @@ def test_list(regard):
     done = regard("list")
     names = [line.split()[0] for line in done.stdout.splitlines()]
     pairs = ["dates", "phrasebook", "copy", "reverse", "sort", "lookup"]
-    labelled = ["needle", "reviews", "reviews-long", "tagged", "shapes", "scenes", "formulas", "formulas-short"]
+    labelled = [
+        "needle",
+        "reviews",
+        "reviews-long",
+        "tagged",
+        "shapes",
+        "scenes",
+        "formulas",
+        "formulas-short",
+        *GLYPHS,
+    ]
     plain = ["agreement", "agreement-far", "agreement-mixed", "repeats", "stories"]
     assert names[:7] == ["name", *pairs] and names[-1] == "multi30k"
     assert sorted(names[7:-1]) == sorted([*labelled, *plain])

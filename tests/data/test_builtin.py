@@ -10,6 +10,7 @@ from regard.data.splits import SPLITS, split_of
 from regard.errors import UnknownName, UsageError
 
 DIRECTIONS = [(name, source, target) for name in BUILTIN for source, target in BUILTIN[name].languages]
+GLYPHS = ("glyphs", "glyphs-alphabet")
 RUNNING = ("stories",)  # texts of several lines, which are drawn as a whole
 
 
@@ -29,7 +30,17 @@ def direction(request) -> tuple[str, str, str]:
 
 def test_the_names_that_were_promised():
     pairs = {"dates", "phrasebook", "copy", "reverse", "sort", "lookup"}
-    labelled = {"needle", "reviews", "reviews-long", "tagged", "shapes", "scenes", "formulas", "formulas-short"}
+    labelled = {
+        "needle",
+        "reviews",
+        "reviews-long",
+        "tagged",
+        "shapes",
+        "scenes",
+        "formulas",
+        "formulas-short",
+        *GLYPHS,
+    }
     assert set(BUILTIN) == pairs | labelled | {"agreement", "agreement-far", "agreement-mixed", "repeats", "stories"}
 
 

@@ -6,6 +6,7 @@
     needle, reviews, reviews-long   texts with a label          text-label
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
+    glyphs, glyphs-alphabet   drawn characters of invented alphabets   image-label
     scenes       images of several shapes with a caption        image-text
     formulas, formulas-short   images of formulas with LaTeX    image-text
     agreement, agreement-far,
@@ -153,6 +154,21 @@ def _shapes(
     return shapes.generate(split=split, size=size, seed=seed, folder=folder)
 
 
+def _glyphs(
+    shared: bool,
+    *,
+    source: str,
+    target: str,
+    split: str,
+    size: int,
+    seed: int,
+    folder: Path | None = None,
+) -> Iterator[Pair]:
+    from regard.data import glyphs
+
+    return glyphs.generate(split=split, size=size, seed=seed, folder=folder, shared=shared)
+
+
 def _agreement(
     most: int,
     another: float | None = None,
@@ -276,6 +292,22 @@ BUILTIN: dict[str, Builtin] = {
             False,
             _shapes,
             {"train": 4_000, "val": 500, "test": 500},
+        ),
+        Builtin(
+            "glyphs",
+            "characters of invented alphabets, by twenty hands each; every split has its own",
+            _IMAGES,
+            False,
+            partial(_glyphs, False),
+            {"train": 8_000, "val": 1_200, "test": 2_000},
+        ),
+        Builtin(
+            "glyphs-alphabet",
+            "twenty such characters, the same in every split, by other hands",
+            _IMAGES,
+            False,
+            partial(_glyphs, True),
+            {"train": 4_000, "val": 500, "test": 1_000},
         ),
         Builtin(
             "agreement",
