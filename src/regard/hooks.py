@@ -1,8 +1,9 @@
 """A quiet line from deep inside a model to whoever wants to hear, without flags threaded through the code.
 
 Parts `tell` events; `with listening(Kind, hear)` calls `hear(event)` for each event of that kind told in the
-block. Nobody listening costs one look at a context variable. Watching (`Looked`), other weights in the place of an
-attention's own (`Weighed`), the tree of a search (`Grown`) and extra terms of a loss (`LossTerm`) travel this way.
+block. Nobody listening costs one look at a context variable. Watching (`Looked`, and `Masked` where masks are laid over an
+image), other weights in the place of an attention's own (`Weighed`), the tree of a search (`Grown`) and extra terms of
+a loss (`LossTerm`) travel this way.
 The other way a decoder says which piece it is at (`writing`).
 """
 
@@ -40,6 +41,16 @@ class Weighed:
     module: nn.Module
     start: int
     weights: Float[Tensor, "*B Q K"]
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A mask was laid over a grid of cells: which module made it, and the grid before and after it."""
+
+    module: nn.Module | None
+    before: Float[Tensor, "B C h w"]
+    mask: Float[Tensor, "B #C h w"]
+    after: Float[Tensor, "B C h w"]
 
 
 @dataclass(frozen=True)
