@@ -1,9 +1,9 @@
 """A quiet line from deep inside a model to whoever wants to hear, without flags threaded through the code.
 
 Parts `tell` events; `with listening(Kind, hear)` calls `hear(event)` for each event of that kind told in the
-block. Nobody listening costs one look at a context variable. Watching (`Looked`, and `Masked` where masks are laid over an
-image), other weights in the place of an attention's own (`Weighed`), the tree of a search (`Grown`) and extra terms of
-a loss (`LossTerm`) travel this way.
+block. Nobody listening costs one look at a context variable. Watching (`Looked`; `Masked`, where a mask is laid over
+an image), other weights in the place of an attention's own (`Weighed`), the tree of a search (`Grown`) and extra terms
+of a loss (`LossTerm`) travel this way.
 The other way a decoder says which piece it is at (`writing`).
 """
 

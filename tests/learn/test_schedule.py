@@ -45,6 +45,14 @@ def test_halving():
     assert found == [1, 1, 0.5, 0.5, 0.25, 0.125]
 
 
+def test_steps():
+    """A quarter of it after the third update, and again after the fifth."""
+    schedule = made("steps", at=(3, 5), factor=0.25)
+    assert [schedule.at(number, None) / RATE for number in (1, 3, 4, 5, 6, 900)] == [1, 1, 0.25, 0.25, 1 / 16, 1 / 16]
+    assert made("steps", at=(3,), warmup=8).at(4, None) == pytest.approx(RATE * 0.5 * 0.1)
+    assert not schedule.needs_budget and not schedule.needs_validation
+
+
 def test_plateau():
     schedule = made("plateau", factor=0.5, patience=1, least=0.2)
     assert schedule.needs_validation

@@ -43,8 +43,12 @@ class Wiring:
         return Units(count, width, bottleneck=self.bottleneck)
 
     def spare(self, poolings: int) -> int:
-        """How many units a mask branch has, which a deeper trunk has in its place."""
-        return 2 * poolings * self.between + poolings - 1 if self.deeper and self.learning == "none" else 0
+        """How many units a deeper trunk has in the place of a mask branch.
+
+        Its two convolutions of 1 x 1 are as large as two bottlenecks, or as a ninth of a unit of 3 x 3.
+        """
+        units = 2 * poolings * self.between + poolings - 1 + (2 if self.bottleneck else 0)
+        return units if self.deeper else 0
 
 
 class MaskBranch(nn.Module):
@@ -197,8 +201,7 @@ class ResidualEncoder(nn.Module):
     def forward(self, source: Grid) -> Memory:
         """Encode a batch of images."""
         frame = Frame.of(source.mask)
-        pixels = source.data.to(memory_format=torch.channels_last)  # which every layer hands on
-        data, frame = self.stem(pixels), frame.shrunk(self.stride)
+        data, frame = self.stem(source.data), frame.shrunk(self.stride)
         if self.bring is not None:
             data = frame.pooled(self.bring(data, frame))
             frame = frame.shrunk(2)

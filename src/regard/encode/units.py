@@ -84,9 +84,10 @@ class Unit(nn.Module):
     def __init__(self, inputs: int, outputs: int, stride: int = 1, *, bottleneck: bool = False) -> None:
         super().__init__()
         self.stride = stride
-        inner = max(1, outputs // NARROWER) if bottleneck else outputs
-        shapes = ((inputs, inner, 1, 1), (inner, inner, 3, stride), (inner, outputs, 1, 1))
-        shapes = shapes if bottleneck else ((inputs, outputs, 3, stride), (outputs, outputs, 3, 1))
+        inner = max(1, outputs // NARROWER)
+        shapes = [(inputs, outputs, 3, stride), (outputs, outputs, 3, 1)]
+        if bottleneck:
+            shapes = [(inputs, inner, 1, 1), (inner, inner, 3, stride), (inner, outputs, 1, 1)]
         self.activate = nn.ModuleList(Activate(each[0]) for each in shapes)
         self.convolve = nn.ModuleList(convolution(*each) for each in shapes)
         self.skip = None if inputs == outputs and stride == 1 else convolution(inputs, outputs, 1, stride)

@@ -137,6 +137,28 @@ class Halving(Schedule):
         return self.rate * 0.5 ** max(0, math.ceil((number - self.after) / self.every))
 
 
+@part("schedule", "steps")
+class Steps(Schedule):
+    """One rate, multiplied with a factor at each of some updates (He et al. 2016).
+
+    Settings:
+        at: the updates after which the rate is lowered.
+        factor: what the rate is multiplied with each time.
+        warmup: updates over which the rate rises from zero; 0 for none.
+    """
+
+    def __init__(
+        self, rate: float, *, at: tuple[Count, ...] = (32000, 48000), factor: Share = 0.1, warmup: Whole = 0
+    ) -> None:
+        super().__init__(rate)
+        self.milestones, self.factor, self.warmup = tuple(at), factor, warmup
+
+    def at(self, number: int, share: float | None) -> float:
+        """Lowered by each of those updates that lies behind."""
+        passed = sum(number > each for each in self.milestones)
+        return _warm(self.rate, number, self.warmup) * self.factor**passed
+
+
 @part("schedule", "plateau")
 class Plateau(Schedule):
     """Lower the rate whenever validations stop getting better; needs validation.

@@ -93,8 +93,9 @@ def places(model: nn.Module) -> dict[int, tuple[str, int]]:
     found: dict[int, tuple[str, int]] = {}
     counts: dict[str, int] = {}
     for name, module in model.named_modules():
-        if hasattr(module, "explicit"):  # the innermost attention, which holds score, scope and choice
-            kind = _kind(name.split("."), model)
+        # The innermost attention, which holds score, scope and choice; or what says by itself what it looks at.
+        if hasattr(module, "explicit") or hasattr(module, "looks_at"):
+            kind = getattr(module, "looks_at", None) or _kind(name.split("."), model)
             found[id(module)] = (kind, counts.setdefault(kind, 0))
             counts[kind] += 1
     return found

@@ -13,6 +13,7 @@ from regard.data.batches import POOL, Batches
 from regard.data.corpus import Corpus, column
 from regard.data.languages import ANONYMOUS, languages_text
 from regard.data.languages import FILE as LANGUAGES_FILE
+from regard.data.noise import NoisyLabels, with_noise
 from regard.data.sides.image import keep_decoded
 from regard.data.sides.text import Text, fit_texts
 from regard.data.tokenizer import Tokenizer
@@ -88,7 +89,10 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
         processes.first(lambda: compute_features(parts.source, rows))
     pool = min(POOL, getattr(parts.source, "pool", POOL))
     cut = {"tokens": settings.tokens, "mixed": settings.mixed, "pool": pool}
-    batches = Batches(rows, parts.goal, **cut, seed=seed, examples=parts.examples)
+    learnt = with_noise(rows, parts.target, seed)
+    if isinstance(learnt, NoisyLabels):
+        say(f"noise: {learnt.wrong():,} of {len(learnt):,} training labels are replaced by another class")
+    batches = Batches(learnt, parts.goal, **cut, seed=seed, examples=parts.examples)
     validator = Validator(corpus, parts, settings.tokens, settings.looks) if "val" in corpus.splits else None
     languages = (corpus.source, corpus.target) if _is_text(parts) else ANONYMOUS
     return Setup(settings, parts, model, batches, validator, languages)

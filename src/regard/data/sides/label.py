@@ -14,7 +14,7 @@ import torch
 from regard.errors import BrokenData, ModelError, UsageError, did_you_mean
 from regard.registry import part
 from regard.task import Role, Spec
-from regard.types import Labels
+from regard.types import Labels, Share
 
 
 class Classes:
@@ -91,10 +91,24 @@ def _told(names: Sequence[str]) -> str:
 
 @part("side", "label")
 class Label(Classes):
-    """One class, out of those that the training data has."""
+    """One class, out of those that the training data has.
 
-    def __init__(self, role: Role) -> None:
+    Settings:
+        noise: share of the training labels that are replaced by another class: how much a model stands of them. Which,
+            and by what, is drawn once for each row; validation and test keep theirs.
+    """
+
+    def __init__(self, role: Role, *, noise: Share = 0.0) -> None:
         super().__init__(role)
+        self.noise = noise
+
+    def replaced(self, cell: Any, row: int, seed: int) -> str:
+        """The label of a training row, or a wrong one in its place: the same whenever it is asked for."""
+        label = str(cell)
+        random = Random(f"{seed} label {row}")
+        if random.random() >= self.noise:
+            return label
+        return random.choice([name for name in self.names if name != label])
 
     def fit(self, cells: Iterable[Any]) -> None:
         """Learn which classes there are."""
