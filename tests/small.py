@@ -105,6 +105,14 @@ def fitting(kind, name, predict="luong"):
             "gated": ["encode.encode.hidden=8", "encode.auxiliary_encode.hidden=4", *GATED],
             "grid": ["embed.part=pixels", "encode.hidden=8", "encode.layers=2"],
             "frozen": ["embed.part=pixels", "encode.hidden=8"],
+            "residual": [
+                "embed.part=pixels",
+                "encode.widths=[5,8]",
+                "encode.strides=[1,2]",
+                "encode.units=[1,1]",
+                "encode.modules=[1,1]",
+                "encode.poolings=[2,1]",
+            ],
             "rows": ["embed.part=pixels", "encode.hidden=8", "encode.features=16", "encode.rows=2"],
         }.get(name, [])
     if (kind, name) == ("embed", "pixels"):
