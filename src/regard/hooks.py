@@ -45,12 +45,17 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Masked:
-    """A mask was laid over a grid of cells: which module made it, and the grid before and after it."""
+    """A mask M was laid over a grid of cells F: which module made it, and the grid before and after it.
+
+    `real` says which cells are no padding, `formula` how what is after came of M and F.
+    """
 
     module: nn.Module | None
     before: Float[Tensor, "B C h w"]
-    mask: Float[Tensor, "B #C h w"]
+    mask: Float[Tensor, "B C h w"]
     after: Float[Tensor, "B C h w"]
+    real: Bool[Tensor, "B h w"]
+    formula: str
 
 
 @dataclass(frozen=True)

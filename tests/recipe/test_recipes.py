@@ -120,6 +120,7 @@ MILLIONS = {
     "luong-local-m-paper": (65, 85),
     "luong-local-p-paper": (65, 85),
     "luong-paper": (65, 85),
+    "residual-attention-paper": (29, 31),
     "rnnsearch-hard-paper": (25, 40),
     "rnnsearch-paper": (25, 40),
     "roberta-paper": (86, 87),

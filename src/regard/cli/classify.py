@@ -134,6 +134,7 @@ def _weights(seen: Shaded) -> str:
 
 def _class_json(answer: Classification, top: int) -> str:
     from regard.chunks import one_json_line
+    from regard.show.masked import MaskedImage
     from regard.show.shaded import Shaded
 
     ranked = sorted(answer.probabilities.items(), key=lambda each: -each[1])
@@ -144,6 +145,8 @@ def _class_json(answer: Classification, top: int) -> str:
         told |= {"words": seen.words, "weights": seen.weights.tolist()}
         told |= {} if seen.gates is None else {"gates": seen.gates.tolist()}
         told |= {"attention": [each.tolist() for each in answer.looked.encoder]} if answer.looked.encoder else {}
+    elif isinstance(seen, MaskedImage):
+        told["masks"] = [each.mask.tolist() for each in seen.modules]
     elif seen.weights is not None:
         told["grid"] = seen.weights.tolist()
     return one_json_line(told)

@@ -23,6 +23,7 @@ from regard.types import Count, Grid, Memory, Modules, Whole, Widths
 Learning = Literal["residual", "naive", "none"]
 Mask = Literal["mixed", "channel", "spatial"]
 STEMS = {"small": (3, 1), "large": (7, 2)}  # the first convolution: its kernel and its stride
+FORMULAS: dict[Learning, str] = {"residual": "(1 + M) F", "naive": "M F"}
 LEAST = 1e-5  # added to a variance that is divided by
 
 
@@ -122,15 +123,17 @@ class AttentionModule(nn.Module):
         data = self.before(data, frame)
         found = self.trunk(data, frame)
         if self.branch is not None:
-            found = self._masked(found, self.branch(data, frame))
+            found = self._masked(found, self.branch(data, frame), frame)
         return self.after(found, frame)
 
-    def _masked(self, trunk: Float[Tensor, "B D i j"], mask: Float[Tensor, "B D i j"]) -> Float[Tensor, "B D i j"]:
+    def _masked(
+        self, trunk: Float[Tensor, "B D i j"], mask: Float[Tensor, "B D i j"], frame: Frame
+    ) -> Float[Tensor, "B D i j"]:
         found = trunk * mask if self.learning == "naive" else torch.addcmul(trunk, trunk, mask)
         if hooked(Looked):
             tell(Looked(cast(nn.Module, self.branch), 0, mask.flatten(2)))
         if hooked(Masked):
-            tell(Masked(self.branch, trunk, mask, found))
+            tell(Masked(self.branch, trunk, mask, found, frame.mask, FORMULAS[self.learning]))
         return found
 
 

@@ -97,8 +97,11 @@ def _(answer: Classification, wants: Wants) -> Told:
         drawn = wants.figure and len(seen.weights) > 0
         return found | ({"figure": queries_document(seen.words, seen.weights, answer.text)} if drawn else {})
     grid = answer.grid
-    if wants.figure and grid is not None:
+    if wants.figure and (grid is not None or answer.looked.masks):
         found["image"] = image_url(seen.image)
+    if answer.looked.masks:  # each a mean over the channels of its module
+        masks = [each.mask for each in answer.looked.masks]
+        found["masks"] = [{"rows": len(each), "columns": len(each[0]), "weights": each.tolist()} for each in masks]
     if grid is not None:
         found["grid"] = {"rows": grid.shape[1], "columns": grid.shape[2], "weights": grid.tolist()}
     return found

@@ -16,9 +16,10 @@ from regard.show.canvas import ENDINGS, check_name, write_figure
 from regard.show.captioned import Captioned, captioned_html, captioned_text, plot_captioned, references_html
 from regard.show.document import page_of
 from regard.show.formula import ReadFormula, formula_html, plot_formula
+from regard.show.masked import MaskedImage, masked_text, plot_masked
 from regard.show.page import SWITCHES, figures_html, frame_html
 from regard.show.pictured import STYLE as PICTURED_STYLE
-from regard.show.pictured import Pictured, picture_html, picture_text, plot_pictured
+from regard.show.pictured import Pictured, figure_html, picture_html, picture_text, plot_pictured
 from regard.show.place import fresh_file
 from regard.show.shaded import Shaded
 from regard.show.shaded_figure import plot_shaded
@@ -35,8 +36,8 @@ LIVE = """
 .live h2 { font-size: 1.25rem; font-weight: 600; margin-bottom: 0.8rem; }
 """
 STYLE = SHADED_STYLE + TAGGED_STYLE + PICTURED_STYLE + LIVE + shades_css()
-Drawable: TypeAlias = Shaded | Pictured | TaggedText | Captioned
-Some = TypeVar("Some", Shaded, Pictured, TaggedText, Captioned)
+Drawable: TypeAlias = Shaded | Pictured | MaskedImage | TaggedText | Captioned
+Some = TypeVar("Some", Shaded, Pictured, MaskedImage, TaggedText, Captioned)
 IMAGE, STRIP = 12, 8  # lines of a page that an image takes, and a row of small ones
 
 
@@ -95,6 +96,8 @@ def answer_html(answer: Drawable, level: int = 2) -> str:
     notes = [f'<p class="note">{escape(told)}</p>' for told in answer.remarks()]
     if isinstance(answer, ReadFormula):
         drawn = formula_html(answer)
+    elif isinstance(answer, MaskedImage):
+        drawn = figure_html(plot_masked(answer), " ".join(answer.heading()))
     else:
         drawn = captioned_html(answer) if isinstance(answer, Captioned) else picture_html(answer)
     wrote = references_html(answer) if isinstance(answer, Captioned) else ""
@@ -126,12 +129,16 @@ def _draw(answers: Sequence[Drawable], path: Path, title: str) -> Path:
         return write_figure(plot_formula(answers[0]), path, note=" ".join(answers[0].remarks()))
     if isinstance(answers[0], Captioned):  # its caption is the title
         return write_figure(plot_captioned(answers[0]), path, note=" ".join(answers[0].remarks()))
+    if isinstance(answers[0], MaskedImage):
+        return write_figure(plot_masked(answers[0]), path, title, note=" ".join(answers[0].remarks()))
     return write_figure(plot_pictured(answers[0]), path, title)  # type: ignore[arg-type]
 
 
 def _text(answer: Drawable, width: int, colour: bool) -> str:
     if isinstance(answer, Captioned):
         return captioned_text(answer, width)
+    if isinstance(answer, MaskedImage):
+        return masked_text(answer)
     if isinstance(answer, Shaded):
         return shaded_text(answer, width, colour=colour)
     return tagged_text(answer, width, colour=colour) if isinstance(answer, TaggedText) else picture_text(answer)
@@ -148,6 +155,8 @@ def _height(answer: Drawable) -> float:
     """About how many lines an answer takes in a notebook."""
     if isinstance(answer, Pictured):
         return float(IMAGE + len(answer.likeliest()))
+    if isinstance(answer, MaskedImage):
+        return float(4 + STRIP * len(answer.drawn()))
     if isinstance(answer, Captioned):
         return float(4 + STRIP * (1 + len(answer.maps()) // 6))
     words = len(answer.words) / 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, overload
@@ -21,10 +21,11 @@ from regard.evaluate.calibration import calibration
 from regard.evaluate.confusion import confusion
 from regard.evaluate.metrics import LABELLED
 from regard.model import Model
+from regard.show.masked import MaskedImage
 from regard.show.pictured import Pictured
 from regard.show.shaded import Shaded
 from regard.task import Side
-from regard.tasks.seen import Looked, looks, open_words, over_words, words_read
+from regard.tasks.seen import Looked, looks, masking_at, maskings, open_words, over_words, words_read
 from regard.tasks.using import TaskModel, batched
 
 TOKENS = 16_384  # padded positions that are read at a time
@@ -35,7 +36,8 @@ class Classification:
     """One answer: the class, its probability, that of every class, and what was looked at to find it.
 
     `attention` has a tensor for each attention that looked: (queries, pieces and the end), (heads, queries, pieces and
-    the end), or cells of an image in the place of pieces. `seen` is the same over words, or over the image, and draws.
+    the end), or cells of an image in the place of pieces; of masks over an image each module's, as a mean over its
+    channels (1, cells). `seen` is the same over words, or over the image, and draws.
     """
 
     label: str
@@ -54,7 +56,8 @@ class Classification:
     @property
     def attention(self) -> tuple[Tensor, ...]:
         """The weights of every attention that looked; none of a model that does not attend."""
-        return self.looked.attention or self.looked.encoder
+        masks = tuple(torch.from_numpy(each.mask).flatten().unsqueeze(0) for each in self.looked.masks)
+        return self.looked.attention or self.looked.encoder or masks
 
     @property
     def grid(self) -> Float[np.ndarray, "Q i j"] | None:
@@ -63,14 +66,16 @@ class Classification:
         return None if self.cells is None or not len(weights) else weights.reshape(-1, *self.cells)
 
     @cached_property
-    def seen(self) -> Shaded | Pictured:
+    def seen(self) -> Shaded | Pictured | MaskedImage:
         """Words and weights, or the image and the weights over it, with the answer."""
         return self.compared(None)
 
-    def compared(self, right: str | None) -> Shaded | Pictured:
+    def compared(self, right: str | None) -> Shaded | Pictured | MaskedImage:
         """The same, beside the right answer."""
         told: dict[str, Any] = {"answer": self.label, "probability": self.probability, "right": right}
         told |= {"classes": tuple(self.probabilities), "probabilities": tuple(self.probabilities.values())}
+        if self.looked.masks:
+            return MaskedImage(pixels_of(self.side, self.source), self.looked.masks, **told)
         if not isinstance(self.side, Text):
             return Pictured(pixels_of(self.side, self.source), self.grid, **told)
         words, owners = words_read(self.side, self.source)
@@ -80,7 +85,7 @@ class Classification:
     def drawn(self, right: str | None = None) -> str:
         """For a terminal: the words that were looked at, and the class."""
         seen = self.compared(right)
-        if isinstance(seen, Pictured):
+        if not isinstance(seen, Shaded):
             return f"{self.source}  ->  {self.label} ({self.probability:.0%})"
         return f"{shaded_line(seen)}  ->  {self.label} ({self.probability:.0%})"
 
@@ -133,7 +138,8 @@ class Classifier(TaskModel):
         found: dict[int, Classification] = {}
         items = self.source.encode(cells)
         for rows in batched([self.source.positions(item) for item in items], TOKENS):
-            with torch.inference_mode(), looks(record and self._reads_by_looking) as heard:
+            looking = record and self._reads_by_looking
+            with torch.inference_mode(), looks(looking) as heard, maskings(record) as masked:
                 memory = self.model.read(self.source.collate([items[row] for row in rows]))
                 labelled = self.model.predict.label(memory)
                 chances = labelled.logits.float().softmax(-1)
@@ -142,6 +148,8 @@ class Classifier(TaskModel):
                 if heard and not looked.attention:
                     size = self.source.positions(items[row])
                     looked = Looked(encoder=tuple(each[place, :, :size, :size].float() for each in heard))
+                if masked:
+                    looked = replace(looked, masks=tuple(masking_at(each, place) for each in masked))
                 found[row] = self._told(cells[row], chances[place], looked, memory.grid)
         return [found[row] for row in range(len(cells))]
 

@@ -18,7 +18,8 @@ from regard.align.alignment import END
 from regard.data.sides.text import Text
 from regard.data.tokenizer import Pieces, Tokenizer
 from regard.hooks import Looked as LookEvent
-from regard.hooks import hook
+from regard.hooks import Masked, hook
+from regard.show.masked import DRAWN, Masking
 from regard.types import Attended
 
 
@@ -29,6 +30,7 @@ class Looked:
     attention: tuple[Tensor, ...] = ()
     gates: Tensor | None = None
     encoder: tuple[Tensor, ...] = ()  # of every layer that read the text and looked at it (heads, positions, positions)
+    masks: tuple[Masking, ...] = ()  # of every module that laid a mask over an image
 
     @classmethod
     def at(cls, looked: tuple[Attended, ...], place: int) -> Looked:
@@ -67,6 +69,30 @@ def looks(record: bool) -> Iterator[list[Float[Tensor, "B H S S"]]]:
         return
     with hook(LookEvent, hear):
         yield found
+
+
+@contextmanager
+def maskings(record: bool) -> Iterator[list[Masked]]:
+    """Every mask that is laid over an image inside the block, in order."""
+    found: list[Masked] = []
+    if not record:
+        yield found
+        return
+    with hook(Masked, found.append):
+        yield found
+
+
+def masking_at(event: Masked, place: int) -> Masking:
+    """What one module did with the image at `place`: of its channels those whose mask says most of what the trunk has.
+
+    All of them would be many megabytes for each image; `regard.watch` has them.
+    """
+    height, width = (int(event.real[place].any(axis).sum()) for axis in (1, 0))
+    before, mask, after = (each[place, :, :height, :width].float() for each in (event.before, event.mask, event.after))
+    telling = mask.flatten(1).std(1, correction=0) * before.flatten(1).abs().mean(1)
+    channels = telling.topk(min(DRAWN, len(telling))).indices
+    drawn = (each[channels].numpy() for each in (before, mask, after))
+    return Masking(mask.mean(0).numpy(), tuple(channels.tolist()), *drawn, formula=event.formula)
 
 
 def words_of_pieces(
