@@ -91,8 +91,8 @@ def masking_at(event: Masked, place: int) -> Masking:
     before, mask, after = (each[place, :, :height, :width].float() for each in (event.before, event.mask, event.after))
     telling = mask.flatten(1).std(1, correction=0) * before.flatten(1).abs().mean(1)
     channels = telling.topk(min(DRAWN, len(telling))).indices
-    drawn = (each[channels].numpy() for each in (before, mask, after))
-    return Masking(mask.mean(0).numpy(), tuple(channels.tolist()), *drawn, formula=event.formula)
+    drawn, opened, left = (each[channels].numpy() for each in (before, mask, after))
+    return Masking(mask.mean(0).numpy(), tuple(channels.tolist()), drawn, opened, left, event.formula)
 
 
 def words_of_pieces(
