@@ -101,8 +101,26 @@ class Values:
         return Values(self.data[rows])
 
 
+@dataclass(frozen=True)
+class Masks:
+    """The class of every pixel, by its number; `UNLABELLED` where none is told."""
+
+    data: Int[Tensor, "B h w"]
+
+    @property
+    def mask(self) -> Bool[Tensor, "B 0"]:
+        """They take no positions of a batch: their images have taken them."""
+        return torch.ones(len(self.data), 0, dtype=torch.bool, device=self.data.device)
+
+    def take(self, rows: slice) -> Masks:
+        """Some rows; masks keep their frame."""
+        return Masks(self.data[rows])
+
+
+UNLABELLED = -100  # the class of pixels that are neither learnt nor measured, as PyTorch's losses have it
+
 # One side of a batch: each has a mask of its positions, and gives some of its rows.
-Input = Padded | Grid | Labels | Values
+Input = Padded | Grid | Labels | Values | Masks
 
 
 @dataclass(frozen=True)

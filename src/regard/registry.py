@@ -39,6 +39,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "score": ("how relevant a key is to a query", ("query", "key")),
     "scope": ("which keys a query may look at", ("query",)),
     "choice": ("how scores become weights", ("key",)),
+    "gate": ("which cells of a finer grid a coarser one lets through", ("skip", "gating")),
     "predict": ("a memory to an output: a decoder's wiring, or a label", ("size", "memory", "attend")),
     "cell": ("one recurrent step", ("inputs", "width")),
     "bridge": ("from an encoder's end to a decoder's start", ("memory", "widths", "cells")),

@@ -19,11 +19,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from regard.inputs import UNLABELLED as UNLABELLED
 from regard.inputs import Batch as Batch
 from regard.inputs import Features as Features
 from regard.inputs import Grid as Grid
 from regard.inputs import Input as Input
 from regard.inputs import Labels as Labels
+from regard.inputs import Masks as Masks
 from regard.inputs import Padded as Padded
 from regard.inputs import Segmented as Segmented
 from regard.inputs import Values as Values
@@ -84,13 +86,22 @@ class Recurrent(Reorderable):
 
 
 @dataclass(frozen=True)
+class Level(Reorderable):
+    """What a network found of images at one size, on its way down or up: a grid of cells, and which are real."""
+
+    data: Float[Tensor, "B C h w"]
+    mask: Bool[Tensor, "B h w"]
+
+
+@dataclass(frozen=True)
 class Memory(Reorderable):
     """What an encoder hands on: keys and values to attend to, and what a decoder may start from.
 
     `summary` is one vector for the whole source; `final` holds the last state of each recurrent layer, bottom
     first; `grid` is the (height, width) of the positions where the source was an image; `gates`, where the encoder
     has an opinion of which positions are worth a look, are the log odds that each is open; `kept`, where it read with
-    a tape of LSTM states, are the cells that belong to the values.
+    a tape of LSTM states, are the cells that belong to the values; `levels`, of a network that shrinks images step by
+    step, are what it found at each size, finest first, the last being the positions themselves.
     """
 
     keys: Float[Tensor, "B S K"]
@@ -101,6 +112,7 @@ class Memory(Reorderable):
     grid: tuple[int, int] | None = None
     gates: Float[Tensor, "B S"] | None = None
     kept: Float[Tensor, "B S C"] | None = None
+    levels: tuple[Level, ...] = ()
 
     def concatenate(self, *others: Memory) -> Memory:
         """The rows of all, as wide as the widest."""
@@ -120,7 +132,7 @@ class Widths:
     """The widths of an encoder's memory, known before anything runs, from which a decoder is built.
 
     `cells` says whether its last states are an LSTM's, `gates` whether it comes with gates; `kept` is the width of the
-    cells that come with the values, 0 if none do.
+    cells that come with the values, 0 if none do; `levels` are the channels of what it found at each size.
     """
 
     keys: int
@@ -130,6 +142,7 @@ class Widths:
     cells: bool = False
     gates: bool = False
     kept: int = 0
+    levels: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -335,3 +348,15 @@ class Encoded:
 
     vectors: Float[Tensor, "B E"]
     looked: tuple[Attended, ...] = ()
+
+
+@dataclass(frozen=True)
+class PixelLogits:
+    """The score of each class at every pixel, and what gates let through, coarsest first, in the cells of each.
+
+    `deep` has the scores at coarser sizes, each half the one before, of a model that is taught there too.
+    """
+
+    logits: Float[Tensor, "B N h w"]
+    gates: tuple[Float[Tensor, "B _ _"], ...] = ()
+    deep: tuple[Float[Tensor, "B N _ _"], ...] = ()

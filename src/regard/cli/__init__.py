@@ -32,6 +32,7 @@ from regard.cli import (
     recipe,
     reproduce,
     score_links,
+    segment,
     serve,
     show,
     systems,
@@ -62,6 +63,7 @@ app.command("caption")(caption.caption)
 app.command("latex")(latex.latex)
 app.command("classify")(classify.classify)
 app.command("tag")(classify.tag)
+app.command("segment")(segment.segment)
 app.command("fill")(fill.fill)
 app.command("encode")(encode.encode)
 app.command("generate")(generate.generate)

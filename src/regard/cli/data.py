@@ -103,11 +103,13 @@ def check(
         str | None,
         typer.Option(
             metavar="TASK",
-            help="translate, classify, tag, caption or generate; where it is not given, the data tells, if it can.",
+            help="translate, classify, tag, caption, segment or generate; where it is not given, the data tells, if it can.",
         ),
     ] = None,
     text: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of texts or images.")] = None,
-    label: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of labels, tags or captions.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of labels, tags, captions or masks.")
+    ] = None,
     batches: Annotated[
         bool, typer.Option("--batches", help="Also cut it into pieces and batches, as a training would.")
     ] = False,

@@ -169,5 +169,6 @@ DRAWINGS: dict[str, Drawing] = {
     "classify": draw_seen,
     "tag": draw_seen,
     "caption": draw_seen,
+    "segment": draw_seen,
     "latex": draw_seen,
 }

@@ -8,6 +8,7 @@
     shapes       small images with a label                      image-label
     glyphs, glyphs-alphabet   drawn characters of invented alphabets   image-label
     scenes       images of several shapes with a caption        image-text
+    cue-discs    images of discs with masks of one of them     image-mask
     formulas, formulas-short   images of formulas with LaTeX    image-text
     agreement, agreement-far,
     agreement-mixed, repeats   plain text with something to remember   nothing-text
@@ -225,6 +226,14 @@ def _formulas(
     return formulas.generate(split=split, size=size, seed=seed, folder=folder, lengths=lengths)
 
 
+def _cue_discs(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Pair]:
+    from regard.data import cue_discs
+
+    return cue_discs.generate(split=split, size=size, seed=seed, folder=folder)
+
+
 def swap(pair: Pair) -> Pair:
     """The same pair the other way round, links included."""
     sure = tuple(sorted((target, source) for source, target in pair.sure))
@@ -339,6 +348,14 @@ BUILTIN: dict[str, Builtin] = {
             True,
             _scenes,
             {"train": 10_000, "val": 500, "test": 1_000},
+        ),
+        Builtin(
+            "cue-discs",
+            "discs that look alike; a distant mark says which is meant",
+            (("image", "mask"),),
+            False,
+            _cue_discs,
+            {"train": 2_000, "val": 200, "test": 500},
         ),
         Builtin(
             "formulas",

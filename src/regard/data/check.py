@@ -16,6 +16,7 @@ from typing import Protocol, Unpack, runtime_checkable
 from regard.data.held_out import USUAL, HeldOut
 from regard.data.labelled.detect import sides_of
 from regard.data.labelled.wanted import Kind, is_for_labels, is_labelled, rows_of
+from regard.data.labelled.mask_warnings import MaskSurvey, mask_note, mask_warnings
 from regard.data.labelled.warnings import LabelSurvey, caption_warnings, label_note, label_warnings
 from regard.data.names import by_split
 from regard.data.plain.wanted import is_plain
@@ -102,6 +103,9 @@ def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple
         return list(text_warnings(texts)), (*plan.notes, text_note(texts))
     if (plan.source, plan.target) == ("image", "text"):
         return list(caption_warnings(surveys)), plan.notes
+    masks = {split: survey for split, survey in surveys.items() if isinstance(survey, MaskSurvey)}
+    if masks:
+        return list(mask_warnings(masks)), (*plan.notes, mask_note(masks))
     labels = {split: survey for split, survey in surveys.items() if isinstance(survey, LabelSurvey)}
     if not labels:
         return list(warnings(Languages(plan.source, plan.target), surveys)), plan.notes
@@ -122,6 +126,8 @@ def _new_survey(plan: Plan, split: str) -> Survey:
     """What gathers the numbers that the checks of such a corpus need."""
     if is_plain(plan.source, plan.target):
         return TextSurvey(split)
+    if (plan.source, plan.target) == ("image", "mask"):
+        return MaskSurvey(split)
     labels = is_labelled(plan.source, plan.target) and plan.target != "text"
     return LabelSurvey(split, plan.target) if labels else Survey(split)
 

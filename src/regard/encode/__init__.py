@@ -1,5 +1,29 @@
 """Encode: vectors to a memory that can be attended to."""
 
-from regard.encode import convolve, frozen, gated, image, lstmn, networks, recurrent, residual, rows, transformer
+from regard.encode import (
+    convolve,
+    frozen,
+    gated,
+    image,
+    ladder,
+    lstmn,
+    networks,
+    recurrent,
+    residual,
+    rows,
+    transformer,
+)
 
-__all__ = ["convolve", "frozen", "gated", "image", "lstmn", "networks", "recurrent", "residual", "rows", "transformer"]
+__all__ = [
+    "convolve",
+    "frozen",
+    "gated",
+    "image",
+    "ladder",
+    "lstmn",
+    "networks",
+    "recurrent",
+    "residual",
+    "rows",
+    "transformer",
+]

@@ -23,6 +23,7 @@ from regard.evaluate.formulas import (
 )
 from regard.evaluate.labels import count_accuracy, count_filled, count_macro_f1, count_tags
 from regard.evaluate.likelihood import Likelihood, count_bits, count_perplexity, count_piece_perplexity
+from regard.evaluate.masks import count_boundary, count_dice, count_iou, count_precision, count_recall
 
 Needs = Literal["answers", "probabilities", "nll", "links", "places"]
 CountSure: TypeAlias = Callable[[Sequence[str], Sequence[Reference], Sequence[float]], Counted]
@@ -73,6 +74,11 @@ METRICS: dict[str, Metric] = {
         Metric("macro_f1", "macro F1", True, "answers", "{:.1f} %", count_macro_f1),
         Metric("tag_accuracy", "tag accuracy", True, "answers", "{:.1f} %", count_tags),
         Metric("fill_accuracy", "fill accuracy", True, "answers", "{:.1f} %", count_filled),
+        Metric("dice", "Dice", True, "answers", "{:.1f} %", count_dice),
+        Metric("iou", "IoU", True, "answers", "{:.1f} %", count_iou),
+        Metric("pixel_recall", "pixel recall", True, "answers", "{:.1f} %", count_recall),
+        Metric("pixel_precision", "pixel precision", True, "answers", "{:.1f} %", count_precision),
+        Metric("boundary_f1", "boundary F1", True, "answers", "{:.1f} %", count_boundary),
         Metric("ece", "ECE", False, "probabilities", "{:.1f} %", count_sure=count_ece),
         Metric("nll", "nll", False, "nll", "{:.3f}"),
         Metric("perplexity", "perplexity", False, "nll", "{:.2f}", count_likely=count_perplexity),
@@ -87,6 +93,7 @@ WRITTEN = ("bleu", "chrf", "exact_match")  # what text that was written is measu
 DRAWN = ("token_bleu", "edit_accuracy", "token_match", "image_match", "image_near")  # what formulas are measured by
 LABELLED = ("accuracy", "macro_f1", "ece")  # what labels are measured by
 TAGGED = ("tag_accuracy",)  # what a tag for every word is measured by
+SEGMENTED = ("dice", "iou", "pixel_recall", "pixel_precision", "boundary_f1")  # what masks are measured by
 FILLED = ("fill_accuracy",)  # what hidden pieces are measured by
 GENERATED = ("perplexity", "piece_perplexity", "bits_per_byte")  # what a language model is measured by
 RENAMED = {"exact": "exact_match", "surprise": "nll"}  # as recipes and logs of older runs call them

@@ -12,7 +12,21 @@ from regard.errors import ShapeError
 from regard.recipe import Recipe
 from regard.registry import Maker, part
 from regard.task import Spec
-from regard.types import Batch, Encoded, Filled, Grid, Labelled, Memory, Padded, State, Stepped, Tagged, Taught, Widths
+from regard.types import (
+    Batch,
+    Encoded,
+    Filled,
+    Grid,
+    Labelled,
+    Memory,
+    Padded,
+    PixelLogits,
+    State,
+    Stepped,
+    Tagged,
+    Taught,
+    Widths,
+)
 
 NOTHING = Widths(0, 0, 0)  # of the memory that a model without a source has
 
@@ -90,6 +104,10 @@ class Model(nn.Module):
     def tag(self, source: Padded | Grid) -> Tagged:
         """The scores of the classes at each position of the source, for a model that predicts tags."""
         return self.predict.tag(self.read(source))
+
+    def segment(self, source: Grid) -> PixelLogits:
+        """The scores of the classes at each pixel, for a model that segments images."""
+        return self.predict.segment(self.read(source))
 
     def fill(self, source: Padded) -> Filled:
         """The score of every piece at each position of the source, for a model that finds hidden pieces."""

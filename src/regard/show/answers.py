@@ -17,6 +17,7 @@ from regard.show.captioned import Captioned, captioned_html, captioned_text, plo
 from regard.show.document import page_of
 from regard.show.formula import ReadFormula, formula_html, plot_formula
 from regard.show.masked import MaskedImage, masked_text, plot_masked
+from regard.show.outlined import Outlined, outlined_html, outlined_text, plot_outlined
 from regard.show.page import SWITCHES, figures_html, frame_html
 from regard.show.pictured import STYLE as PICTURED_STYLE
 from regard.show.pictured import Pictured, figure_html, picture_html, picture_text, plot_pictured
@@ -36,8 +37,8 @@ LIVE = """
 .live h2 { font-size: 1.25rem; font-weight: 600; margin-bottom: 0.8rem; }
 """
 STYLE = SHADED_STYLE + TAGGED_STYLE + PICTURED_STYLE + LIVE + shades_css()
-Drawable: TypeAlias = Shaded | Pictured | MaskedImage | TaggedText | Captioned
-Some = TypeVar("Some", Shaded, Pictured, MaskedImage, TaggedText, Captioned)
+Drawable: TypeAlias = Shaded | Pictured | MaskedImage | TaggedText | Captioned | Outlined
+Some = TypeVar("Some", Shaded, Pictured, MaskedImage, TaggedText, Captioned, Outlined)
 IMAGE, STRIP = 12, 8  # lines of a page that an image takes, and a row of small ones
 
 
@@ -98,6 +99,8 @@ def answer_html(answer: Drawable, level: int = 2) -> str:
         drawn = formula_html(answer)
     elif isinstance(answer, MaskedImage):
         drawn = figure_html(plot_masked(answer), " ".join(answer.heading()))
+    elif isinstance(answer, Outlined):
+        drawn = outlined_html(answer)
     else:
         drawn = captioned_html(answer) if isinstance(answer, Captioned) else picture_html(answer)
     wrote = references_html(answer) if isinstance(answer, Captioned) else ""
@@ -127,6 +130,8 @@ def _draw(answers: Sequence[Drawable], path: Path, title: str) -> Path:
         return write_figure(plot_tagged(answers[0], title), path)
     if isinstance(answers[0], ReadFormula):
         return write_figure(plot_formula(answers[0]), path, note=" ".join(answers[0].remarks()))
+    if isinstance(answers[0], Outlined):
+        return write_figure(plot_outlined(answers[0]), path, note=" ".join(answers[0].remarks()))
     if isinstance(answers[0], Captioned):  # its caption is the title
         return write_figure(plot_captioned(answers[0]), path, note=" ".join(answers[0].remarks()))
     if isinstance(answers[0], MaskedImage):
@@ -139,6 +144,8 @@ def _text(answer: Drawable, width: int, colour: bool) -> str:
         return captioned_text(answer, width)
     if isinstance(answer, MaskedImage):
         return masked_text(answer)
+    if isinstance(answer, Outlined):
+        return outlined_text(answer, width)
     if isinstance(answer, Shaded):
         return shaded_text(answer, width, colour=colour)
     return tagged_text(answer, width, colour=colour) if isinstance(answer, TaggedText) else picture_text(answer)
@@ -153,7 +160,7 @@ def _shown(answers: Sequence[Drawable]) -> str:
 
 def _height(answer: Drawable) -> float:
     """About how many lines an answer takes in a notebook."""
-    if isinstance(answer, Pictured):
+    if isinstance(answer, Pictured | Outlined):
         return float(IMAGE + len(answer.likeliest()))
     if isinstance(answer, MaskedImage):
         return float(4 + STRIP * len(answer.drawn()))

@@ -23,6 +23,7 @@ USES = {
     "caption": '.caption("photo.png").text',
     "latex": '.latex("formula.png").latex',
     "classify": '.classify("...").label',
+    "segment": '.segment("photo.png").image',
     "encode": '.encode(["...", "..."])',
     "tag": '.tag("...").tags',
     "translate": '.translate("...").text',

@@ -22,6 +22,7 @@ _SOURCES = {
 _TARGETS = {
     "label": "label class category polarity sentiment topic intent emotion rating stars target output y",
     "tags": "tags ner_tags pos_tags labels tag ner pos upos label target",
+    "mask": "mask mask_name mask_file segmentation annotation label",
     "text": "text caption captions description sentence title comment target output label",
 }
 # These say too little by themselves.

@@ -14,6 +14,7 @@ from regard.data.labelled.files import stem_and_ending
 from regard.data.labelled.find import TABLES, files_of
 from regard.data.labelled.flickr import find_flickr
 from regard.data.labelled.formula_lists import has_formula_lists
+from regard.data.labelled.masked import mask_readers
 from regard.data.labelled.tables import told_by
 from regard.data.labelled.wanted import Wanted, is_labelled
 from regard.data.names import read_name, split_named, split_of_stem
@@ -21,7 +22,7 @@ from regard.data.plain.find import is_plain_file
 from regard.data.plain.wanted import NOTHING, is_plain
 from regard.errors import DataError, UsageError
 
-TASKS = ("translate", "classify", "tag", "caption", "latex", "generate")
+TASKS = ("translate", "classify", "tag", "caption", "latex", "segment", "generate")
 _PLAIN = (NOTHING, "text")
 _LABELS = {"image": Wanted("image", "label"), "text": Wanted("text", "label")}
 
@@ -50,6 +51,8 @@ def sides_for(task: str | None, data: str | Path) -> tuple[str, str] | None:
         return _PLAIN
     if task in ("tag", "caption", "latex"):
         return ("text", "tags") if task == "tag" else ("image", "text")
+    if task == "segment":
+        return "image", "mask"
     if task == "classify":
         return ("image", "label") if (sides_of(data) or ("text",))[0] == "image" else ("text", "label")
     return None
@@ -77,6 +80,8 @@ def _told_by_files(path: Path) -> tuple[str, str] | None:
 
 def _told_by_folders(path: Path) -> tuple[str, str] | None:
     """A folder a class, or a file a class, unless the files are two languages of the same lines."""
+    if mask_readers(path):
+        return "image", "mask"
     folders = [path, *(folder for folder in folders_in(path) if split_named(folder.name))]
     for sides in (("image", "text"), ("image", "label")):
         if any(_told_by_files(folder) == sides for folder in folders[1:]):

@@ -17,6 +17,7 @@ from regard.data.labelled.conll import ENDINGS, Words, is_words, look_at_words
 from regard.data.labelled.files import TextFiles, stem_and_ending
 from regard.data.labelled.flickr import find_flickr
 from regard.data.labelled.formula_lists import formula_readers
+from regard.data.labelled.masked import is_unsplit, mask_readers
 from regard.data.labelled.readers import Labelled
 from regard.data.labelled.tables import look_at_table, told_by
 from regard.data.labelled.wanted import Wanted
@@ -38,6 +39,11 @@ _EXPECTED = {
     ): "a folder a class of images (.jpg, .png, .webp, .gif), or metadata.jsonl with file_name and label",
     ("image", "text"): "metadata.jsonl (or .csv) with file_name and text beside the images, Flickr8k's own files "
     "(Flickr8k.token.txt or captions.txt), or im2latex's lists",
+    (
+        "image",
+        "mask",
+    ): "folders images/ and masks/ with the same names in both (or train/images, train/masks, val/...), "
+    "or metadata.jsonl with file_name and mask",
     ("text", "tags"): "files of a word and its tag a line (train.conll), or a table (.csv, .tsv, .jsonl) with text and "
     "tags",
 }
@@ -55,7 +61,7 @@ class Found:
 
 def find_labelled(path: Path, wanted: Wanted, held_out: HeldOut = USUAL) -> Plan:
     """Make a plan for a folder or a file of labelled data."""
-    found = _flickr(path, wanted) or _formulas(path, wanted) or _tables(path, wanted)
+    found = _flickr(path, wanted) or _masks(path, wanted) or _formulas(path, wanted) or _tables(path, wanted)
     found = found or _split_folders(path, wanted) or _unsplit(path, wanted)
     if found is None:
         seen = sorted(entry.name for entry in path.iterdir())[:8] if path.is_dir() else [path.name]
@@ -74,6 +80,15 @@ def _flickr(path: Path, wanted: Wanted) -> Found | None:
         return None
     reader, images = known
     return Found([Labelled(reader, wanted, path, images)], reader.split is not None, (reader.note,))
+
+
+def _masks(path: Path, wanted: Wanted) -> Found | None:
+    """Images and masks in folders called so."""
+    readers = mask_readers(path) if wanted.target == "mask" else []
+    if not readers:
+        return None
+    told = " and ".join(f"{folder.relative_to(path)}/" for folder in readers[0].folders)
+    return Found([Labelled(each, wanted, path) for each in readers], is_unsplit(readers, path), (f"{told}, by name",))
 
 
 def files_of(path: Path, wanted: Wanted) -> list[Path]:

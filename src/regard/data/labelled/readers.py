@@ -10,6 +10,7 @@ from pathlib import Path
 
 from regard.data.labelled.files import BadFiles
 from regard.data.labelled.images import fault_of_image
+from regard.data.labelled.masked import BadMasks, fault_of_pair
 from regard.data.labelled.wanted import Wanted
 from regard.data.report import Finding
 from regard.data.rows import BadLines, Reader, Row
@@ -28,7 +29,7 @@ class Labelled(Reader):
         path = self.paths[0] if self.paths else self.folder
         self._bare = BadLines(path, "no-label", f"a {_one(self.wanted.target)} in every row")
         self._uneven = BadLines(path, "uneven-tags", "as many tags as words, both parted by spaces")
-        self._images = BadFiles()
+        self._images, self._masks = BadFiles(), BadMasks()
         self._sound: dict[Path, bool] = {}
 
     def rows(self) -> Iterator[Row]:
@@ -57,7 +58,13 @@ class Labelled(Reader):
             self._sound[path] = not why
             if why:
                 self._images.add(path, why)
-        return row._replace(source=str(path)) if self._sound[path] else None
+        if not self._sound[path] or self.wanted.target != "mask":
+            return row._replace(source=str(path)) if self._sound[path] else None
+        mask = self.folder / row.target.strip()
+        why = fault_of_image(mask) or fault_of_pair(path, mask)
+        if why:
+            self._masks.add(mask, why)
+        return None if why else row._replace(source=str(path), target=str(mask))
 
     def findings(self) -> list[Finding]:
         return [
@@ -65,6 +72,7 @@ class Labelled(Reader):
             *self._bare.findings("Give these rows one, or take them out."),
             *self._uneven.findings("Words and tags are counted between spaces: mend these lines, or take them out."),
             *self._images.findings(self.folder),
+            *self._masks.findings(self.folder),
         ]
 
     def count(self) -> int:
@@ -97,6 +105,9 @@ class Labelled(Reader):
             try:
                 status = (self.folder / row.source.strip()).stat()
                 told = f"{row.source}\0{row.target}\0{status.st_size}\0{status.st_mtime_ns}\n"
+                if self.wanted.target == "mask":
+                    status = (self.folder / row.target.strip()).stat()
+                    told += f"{status.st_size}\0{status.st_mtime_ns}\n"
             except (OSError, ValueError):
                 told = f"{row.source}\0{row.target}\0missing\n"
             found.update(told.encode("utf-8", "surrogatepass"))

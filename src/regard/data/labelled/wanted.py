@@ -9,9 +9,10 @@ from regard.data.plain.wanted import is_plain
 from regard.errors import UnknownName, UsageError
 
 READS = ("text", "image")
-WANTS = ("text", "label", "tags")
+WANTS = ("text", "label", "tags", "mask")
+_MANY = {"text": "captions", "label": "labels", "tags": "tags", "mask": "masks"}
 # What labelled data is, first what is read; two texts are languages, and no labelled data.
-SIDES = (("text", "label"), ("text", "tags"), ("image", "label"), ("image", "text"))
+SIDES = (("text", "label"), ("text", "tags"), ("image", "label"), ("image", "text"), ("image", "mask"))
 HINT = 'Say which they are: --text COLUMN --label COLUMN (in Python text="...", label="..."); a number counts columns.'
 
 
@@ -49,6 +50,8 @@ class Wanted:
         wants = WANTS if self.source == "image" else WANTS[1:]
         if self.target not in wants:
             raise UnknownName("side of labelled data", self.target, wants)
+        if self.source == "text" and self.target == "mask":
+            raise UsageError("masks are of images; a text has none.", hint='Write reads="image" with masks.')
         if self.source == "image" and self.target == "tags":
             raise UsageError(
                 "tags are given to the words of a text; an image has a label.", hint='Write wants="label" with images.'
@@ -66,7 +69,7 @@ def rows_of(source: str, target: str) -> str:
         return "lines of text"
     if not is_labelled(source, target):
         return "pairs of sentences"
-    return f"{source}s with {'captions' if target == 'text' else 'tags' if target == 'tags' else 'labels'}"
+    return f"{source}s with {_MANY[target]}"
 
 
 def is_for_labels(kind: Kind) -> bool:

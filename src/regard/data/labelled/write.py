@@ -1,6 +1,7 @@
 """Labelled corpora as plain files, such as we read them: `train.csv`, `train.conll`, `train/circle/000001.png`.
 
-Images with captions lie in a folder a split, with `metadata.jsonl` beside them.
+Images with captions lie in a folder a split, with `metadata.jsonl` beside them; images with masks in `train/images` and
+`train/masks`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ def write_labelled(plan: Plan, folder: Path, *, gold: bool = False) -> None:
     for name, reader in zip(names_of(plan), plan.readers, strict=True):
         if (plan.source, plan.target) == ("image", "text"):
             _write_captions(reader, folder / name, gold=gold)
+        elif plan.target == "mask":
+            _write_masks(reader, folder / name)
         elif plan.source == "image":
             _write_images(reader, folder / name)
         elif plan.target == "tags":
@@ -54,6 +57,14 @@ def _write_images(reader: Reader, folder: Path) -> None:
         image = Path(row.source)
         (folder / row.target).mkdir(parents=True, exist_ok=True)
         shutil.copyfile(image, folder / row.target / image.name)
+
+
+def _write_masks(reader: Reader, folder: Path) -> None:
+    for kind in ("images", "masks"):
+        (folder / kind).mkdir(parents=True)
+    for row in reader.rows():
+        for kind, path in (("images", Path(row.source)), ("masks", Path(row.target))):
+            shutil.copyfile(path, folder / kind / path.name)
 
 
 def _write_captions(reader: Reader, folder: Path, *, gold: bool) -> None:

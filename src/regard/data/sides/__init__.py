@@ -5,11 +5,12 @@ label     one class out of those of the training data
 tags      one class for each word
 image     pictures, as pixels
 formula   pictures of formulas
+mask      the class of every pixel of an image
 latex     formulas, as tokens
 segments  one text or two, told apart
 nothing   no data at all
 """
 
-from regard.data.sides import formula, image, label, latex, nothing, segments, tags, text
+from regard.data.sides import formula, image, label, latex, mask, nothing, segments, tags, text
 
-__all__ = ["formula", "image", "label", "latex", "nothing", "segments", "tags", "text"]
+__all__ = ["formula", "image", "label", "latex", "mask", "nothing", "segments", "tags", "text"]
