@@ -60,6 +60,8 @@ def forward(model):
         return model.fill(source)
     if hasattr(model.predict, "vector"):
         return model.vector(source)
+    if hasattr(model.predict, "segment"):
+        return model.segment(source)
     return model.label(source) if hasattr(model.predict, "label") else model.tag(source)
 
 
@@ -77,6 +79,7 @@ def overrides(kind, name, predict="luong"):
         "position": "embed.position",
         "embed": "embed",
         "network": "encode.network",
+        "gate": "predict.gate",
         "predict": "predict",
         "model": "",
     }
@@ -119,6 +122,9 @@ def fitting(kind, name, predict="luong"):
         found += ["encode.part=grid", "encode.hidden=8", "encode.layers=2"]
     if kind == "network":
         found += ["embed.part=pixels", "encode.part=frozen", "encode.hidden=8"]
+    if kind == "gate" or (kind, name) == ("predict", "ladder") or (kind, name) == ("encode", "ladder"):
+        found = ["attend=none", "embed.part=pixels", "encode.part=ladder", "encode.hidden=4", "encode.levels=3"]
+        found += ["predict.part=ladder"]
     if (kind, name) == ("attend", "heads"):
         found += ["attend.heads=2"]
     return found
@@ -132,7 +138,7 @@ def model(settings=(), source=SOURCE, target=TARGET):
 def task_of(settings):
     """The task that goes with the parts that settings name; without any of them it is to write text for text."""
     goals = {"label": ("classify", "label"), "tag": ("tag", "tags"), "fill": ("fill", "nothing")}
-    found, goals = [], {**goals, "vector": ("encode", "nothing")}
+    found, goals = [], {**goals, "vector": ("encode", "nothing"), "ladder": ("segment", "mask")}
     for setting in settings:
         key, _, name = setting.partition("=")
         if key in ("predict", "predict.part") and name in goals:

@@ -332,6 +332,11 @@ def test_a_target_is_taught_the_same_alone_and_in_a_batch(decoder):
         assert torch.allclose(built.teach(one).logits[0], together[row, : short - 1], atol=1e-5)
 
 
+def sees_images(kind, name):
+    """Is a part one of a model that reads images?"""
+    return (kind, name) == ("embed", "pixels") or kind in ("network", "gate") or name in IMAGE_ENCODERS
+
+
 def run(built, kind, name):
     """Whatever the model predicts, for a fixed input."""
     torch.manual_seed(5)
@@ -347,7 +352,7 @@ def run(built, kind, name):
 @pytest.mark.parametrize(("kind", "name"), EVERY_PART)
 def test_saved_and_loaded_it_is_the_same(kind, name, tmp_path):
     extra = ["predict.cell=lstm"] if kind == "bridge" else []
-    wants_images = (kind, name) == ("embed", "pixels") or kind == "network" or name in IMAGE_ENCODERS
+    wants_images = sees_images(kind, name)
     built = model([*overrides(kind, name), *extra], source=3 if wants_images else 31)
     save(built, tmp_path / "model")
     dice = torch.get_rng_state()
@@ -362,7 +367,7 @@ def test_saved_and_loaded_it_is_the_same(kind, name, tmp_path):
 @pytest.mark.parametrize(("kind", "name"), EVERY_PART)
 def test_every_weight_gets_a_gradient(kind, name):
     extra = ["predict.cell=lstm"] if kind == "bridge" else []
-    wants_images = (kind, name) == ("embed", "pixels") or kind == "network" or name in IMAGE_ENCODERS
+    wants_images = sees_images(kind, name)
     built = model([*overrides(kind, name), *extra], source=3 if wants_images else 31)
     with loss_terms() as extra:  # hard choices and gates learn by what they add to the loss
         found = run(built.train(), kind, name).square().flatten(1).sum(1)

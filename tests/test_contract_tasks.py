@@ -45,6 +45,14 @@ USED = {
         "nothing",
         ("predict.part=fill", "task.source=segments", "task.target=nothing", "attend=none"),
     ),
+    "segment": (
+        "image",
+        "mask",
+        (
+            *("predict.part=ladder", "encode.part=ladder", "encode.hidden=2", "encode.levels=2", "embed.part=pixels"),
+            *("task.source=image", "task.target=mask", "attend=none"),
+        ),
+    ),
     "encode": (
         "segments",
         "nothing",
@@ -63,7 +71,13 @@ def cells(tmp_path_factory):
         pixels = np.random.default_rng(number).integers(0, 256, (11, 13, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(path)
         found.append(str(path))
-    return {**CELLS, "image": found, "formula": found}
+    masks = []
+    for number in range(5):
+        path = folder / f"mask-{number}.png"
+        classes = np.random.default_rng(number).integers(0, 3, (11, 13), dtype=np.uint8) * 100
+        Image.fromarray(classes).save(path)
+        masks.append(str(path))
+    return {**CELLS, "image": found, "formula": found, "mask": masks}
 
 
 def made(name, role="source", **settings):
@@ -250,7 +264,7 @@ def test_a_goal_prepares_collates_and_is_minimised(name, cells):
 @pytest.mark.parametrize("name", LEARNT)
 def test_nll_is_the_mean_over_predictions(name, cells):
     """However the examples are batched, shared out and smoothed."""
-    smooth = ["task.goal.smoothing=0.3"] if name not in ("tag", "fill") else []
+    smooth = ["task.goal.smoothing=0.3"] if name not in ("tag", "fill", "segment") else []
     parts, model = ready(name, cells, smooth)
     model.eval()
     whole = next(iter(batches(parts, cells)))
@@ -299,6 +313,8 @@ def test_sides_that_do_not_go_with_a_goal_are_refused():
         ("fill", "image", "nothing"),
         ("fill", "text", "label"),
         ("encode", "text", "label"),
+        ("segment", "image", "label"),
+        ("segment", "text", "mask"),
     ):
         task = Task(source=maker("side", source), target=maker("side", target), goal=maker("goal", goal))
         with pytest.raises(RegardError, match=f"the goal '{goal}'"):

@@ -30,6 +30,7 @@ DATA = {
     ("nothing", "text"): "agreement",
     ("image", "text"): "scenes",
     ("formula", "latex"): "formulas-short",
+    ("image", "mask"): "cue-discs",
 }
 SETTINGS = ("train.schedule=constant", "train.tensorboard=false", "train.precision=fp32", "train.validate_steps=2")
 ROWS = 41
@@ -45,6 +46,7 @@ def small_job(name, folder, steps, resume=False):
     path.write_text(write(Recipe(recipe.about, smaller(recipe.model, SIZES), recipe.train, recipe.task)))
     sides = tuple(recipe.task.settings[side].name for side in ("source", "target"))
     images = {("image", "label"): 4096, ("image", "text"): 4 * 64 * 64, ("formula", "latex"): 4 * 64 * 64}
+    images[("image", "mask")] = 4 * 64 * 64
     tokens = images.get(sides, 257)
     lengths = {"blocks": ("task.examples.length=13",), "documents": ("task.examples.length=29",)}
     small = ("task.source.size=[33,65]",) if name.startswith("caption-frozen") else ()  # a cell is 32 pixels wide

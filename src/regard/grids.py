@@ -46,7 +46,7 @@ class CellNorm(nn.Module):
 
 
 class Convolution(nn.Module):
-    """A convolution of 3 x 3 (or of one cell), normalised over the batch and cut at zero; `stride` 2 halves the grid."""
+    """A convolution of 3 x 3 (or of one cell), normalised over the batch, cut at zero; `stride` 2 halves the grid."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int = 3, stride: int = 1) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ def halved(mask: Bool[Tensor, "B h w"]) -> Bool[Tensor, "B i j"]:
 
 
 def doubled(data: Float[Tensor, "B C i j"], mask: Bool[Tensor, "B i j"]) -> Float[Tensor, "B C 2*i 2*j"]:
-    """Twice as high and wide, bilinear; at an edge of what is real as at the edge of an image: padding is in no mean."""
+    """Twice as high and wide, bilinear; padding is in no mean, so that it bounds as the edge of an image does."""
 
     def larger(grid: Tensor) -> Tensor:
         return F.interpolate(grid, scale_factor=2.0, mode="bilinear", align_corners=False)

@@ -81,9 +81,10 @@ class AttentionGate(Gate):
         self.norm = CellNorm(skip)
         for each in (self.skip, self.gating, self.join):
             nn.init.kaiming_normal_(each.weight, nonlinearity="relu")
+        bias = torch.full((1,), math.log(opening / (1 - opening)))
+        self.psi.bias = nn.Parameter(bias)
         with torch.no_grad():
             self.psi.weight.mul_(SMALL)
-            self.psi.bias.fill_(math.log(opening / (1 - opening)))
 
     def forward(self, skip: Level, gating: Level) -> Passed:
         """Of a skip of odd size the last row and column stand alone, as they do one size below."""

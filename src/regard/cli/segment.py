@@ -42,9 +42,9 @@ def segment(
     """Find the class of every pixel of each image, and write a mask of the image's size.
 
     A mask is a PNG file in the values of the masks that the model learnt from, so that it can be learnt from again.
-    Standard output has a line an image: its path, a tab, that of its mask, a tab, the share of each class. --format jsonl
-    has the shares by class, the mean probability and the mean opening of every gate. An image that cannot be read is
-    named on standard error, the others are segmented, and the command ends with 1.
+    Standard output has a line an image: its path, a tab, that of its mask, a tab, the share of each class; with
+    --format jsonl the mean probability and the mean opening of every gate too. An image that cannot be read is named on
+    standard error, the others are segmented, and the command ends with 1.
 
     Example: regard segment runs/nuclei photos/ --out found
     """

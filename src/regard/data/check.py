@@ -15,8 +15,8 @@ from typing import Protocol, Unpack, runtime_checkable
 
 from regard.data.held_out import USUAL, HeldOut
 from regard.data.labelled.detect import sides_of
-from regard.data.labelled.wanted import Kind, is_for_labels, is_labelled, rows_of
 from regard.data.labelled.mask_warnings import MaskSurvey, mask_note, mask_warnings
+from regard.data.labelled.wanted import Kind, is_for_labels, is_labelled, rows_of
 from regard.data.labelled.warnings import LabelSurvey, caption_warnings, label_note, label_warnings
 from regard.data.names import by_split
 from regard.data.plain.wanted import is_plain

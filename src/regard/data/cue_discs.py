@@ -1,9 +1,9 @@
 """Cue-discs: grey images of several discs that look alike; a mark far away says which of them is the target.
 
 A disc lies in each quarter of an image, anywhere in it. In the upper left corner stands a small square, a quarter of
-which is bright: its quarter is that of the target. What a disc is can be seen where it lies; whether it is meant, only at
-the mark. Each image is decided by seed, split and number, and lies as two PNG files in the cache, `images/` and `masks/`,
-drawn when it is first asked for.
+which is bright: its quarter is that of the target. What a disc is can be seen where it lies; whether it is meant, only
+at the mark. Each image is decided by seed, split and number, and lies as two PNG files in the cache, in `images/` and
+`masks/`, drawn when it is first asked for.
 """
 
 from __future__ import annotations

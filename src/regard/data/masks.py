@@ -1,11 +1,11 @@
 """Masks: images whose pixels are classes. How a file is read, and how a mask is written as a line of text.
 
-A mask is an image in grey, in a palette or in colours, of the size of the image that it belongs to. What its pixels hold
-are values: a number of grey or of a palette, or a colour (#ff0000).
+A mask is an image in grey, in a palette or in colours, of the size of the image that it belongs to. What its pixels
+hold are values: a number of grey or of a palette, or a colour (#ff0000).
 
 As text a mask is its height and width, how many classes there are, and runs of equal classes, row by row:
-`2x3/2 0*4 1 -` is 0 0 0 / 0 1 and a pixel that no class is told of. So a mask is an answer like any other, which metrics,
-comparisons and files of outputs take a line each.
+`2x3/2 0*4 1 -` is 0 0 0 / 0 1 and a pixel that no class is told of. So a mask is an answer like any other, which
+metrics, comparisons and files of outputs take a line each.
 
 Letters: H rows and W columns of pixels.
 """

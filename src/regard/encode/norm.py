@@ -1,4 +1,4 @@
-"""Batch normalisation of grids some cells of which are padding; it stands in `regard.grids`, for decoders need it too."""
+"""Batch normalisation of grids with padding: it stands in `regard.grids`, since decoders need it too."""
 
 from regard.grids import CellNorm
 

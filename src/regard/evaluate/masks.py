@@ -1,7 +1,7 @@
 """Metrics of masks, which are texts like all answers (see `data.masks`): each is found image by image, then the mean.
 
-Of several classes each image's value is the mean over those that are there or were found, the ground, which is the first
-class, left out. Where nothing is to be found and nothing was, all is right. Pixels without a class are not looked at.
+Of several classes each image's value is the mean over those that are there or were found, without the ground, which is
+the first. Where nothing is to be found and nothing was, all is right. Pixels without a class are not looked at.
 
 Letters: H rows and W columns of pixels.
 """

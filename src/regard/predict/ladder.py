@@ -5,6 +5,7 @@ Letters: B images, C channels, h rows and w columns of cells, N classes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -60,7 +61,7 @@ class Rung(nn.Module):
         super().__init__()
         ways: dict[str, type[nn.Module]] = {"transpose": UpTransposed, "convolve": UpConvolved}
         self.up: nn.Module = UpBilinear() if up == "bilinear" else ways[up](coarse, skip)
-        self.gate = gate
+        self.gate: Any = gate
         merged = skip + (coarse if up == "bilinear" else skip)
         self.merge: nn.Module = (Double if merge == "double" else SingleMerge)(merged, skip)
 
@@ -108,10 +109,10 @@ class LadderDecoder(nn.Module):
                 hint='Write part = "ladder" and levels = 2 or more in [encode].',
             )
         self.rungs: Modules = nn.ModuleList()
+        gates = [_gate_of(gate, channels, level, up) for level in range(len(channels) - 1)]
         for level in reversed(range(len(channels) - 1)):
-            skip, coarse = channels[level], channels[level + 1]
-            self.rungs.append(Rung(coarse, skip, _gate_of(gate, skip, coarse, level, up), up, merge))
-        asks = any(rung.gate is not None and rung.gate.coarse for rung in self.rungs)
+            self.rungs.append(Rung(channels[level + 1], channels[level], gates[level], up, merge))
+        asks = any(each is not None and each.coarse for each in gates)
         self.signal = Convolution(channels[-1], channels[-1], kernel=1) if asks else None
         self.score = nn.Conv2d(channels[0], size, 1)
         coarser = channels[1:-1] if deep else ()
@@ -137,12 +138,12 @@ class LadderDecoder(nn.Module):
         return PixelLogits(self.score(found.data), tuple(gates), deep)
 
 
-def _gate_of(gate: Maker | None, skip: int, coarse: int, level: int, up: str) -> nn.Module | None:
+def _gate_of(gate: Maker | None, channels: Sequence[int], level: int, up: str) -> Any:
     """The gate of a size, where it has one, made for what it says that it is asked with."""
     if gate is None:
         return None
     kind: Any = find(gate.kind, gate.name)
     if not level and not kind.top:
         return None
-    found: nn.Module = gate(skip, coarse if kind.coarse or up == "bilinear" else skip)
-    return found
+    skip, coarse = channels[level], channels[level + 1]
+    return gate(skip, coarse if kind.coarse or up == "bilinear" else skip)

@@ -58,7 +58,7 @@ class Outlined(Answered):
 
     @cached_property
     def overlap(self) -> float | None:
-        """Dice of this image, as an evaluation has it: the mean over the classes that are there, the ground left out."""
+        """Dice of this image, as an evaluation has it: the mean over the classes there are, without the ground."""
         if self.wanted is None:
             return None
         known = self.wanted != NO_CLASS

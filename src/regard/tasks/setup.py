@@ -123,7 +123,14 @@ def _is_text(parts: TaskParts) -> bool:
 
 def _told(parts: TaskParts) -> str:
     """How large the sides are, in words."""
-    counted = {"text": "pieces", "segments": "pieces", "label": "classes", "tags": "tags", "image": "channels", "mask": "classes"}
+    counted = {
+        "text": "pieces",
+        "segments": "pieces",
+        "label": "classes",
+        "tags": "tags",
+        "image": "channels",
+        "mask": "classes",
+    }
     counted |= {"formula": "channels", "latex": "tokens"}
     named = (("source", parts.source, parts.task.source), ("target", parts.target, parts.task.target))
     sizes = [f"{side.spec().size:,} {role} {counted.get(made.name, made.name)}" for role, side, made in named]

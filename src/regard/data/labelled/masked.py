@@ -52,8 +52,8 @@ class MaskFiles(Reader):
 
     def rows(self) -> Iterator[Row]:
         for line, (image, mask) in enumerate(self.pairs, start=1):
-            names = (each.relative_to(self.root).as_posix() for each in (image, mask))
-            yield Row(self.split, *names, None, line)
+            names = [each.relative_to(self.root).as_posix() for each in (image, mask)]
+            yield Row(self.split, names[0], names[1], None, line)
 
     def findings(self) -> list[Finding]:
         return self._faults
@@ -81,7 +81,7 @@ def mask_readers(path: Path) -> list[MaskFiles]:
         both = [split for split in inside[0] if split in inside[1]]
         splits = {split: (inside[0][split], inside[1][split]) for split in both} or {"": pair}
     order = sorted(splits, key=lambda split: by_split(split or "train"))
-    return [MaskFiles(split or "train", path, *splits[split]) for split in order]  # type: ignore[misc]
+    return [MaskFiles(split or "train", path, *splits[split]) for split in order]
 
 
 def is_unsplit(readers: Sequence[MaskFiles], path: Path) -> bool:

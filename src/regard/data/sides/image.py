@@ -22,7 +22,7 @@ from PIL import Image as Pillow
 from torch import Tensor
 
 from regard.data.decoded import DecodedImages
-from regard.data.framing import WHOLE, Framed, Framing
+from regard.data.framing import Framed, Framing
 from regard.data.labelled.images import UnreadableImage
 from regard.data.pictures import CHANNELS, Box, framed, read_picture
 from regard.data.stored import Stored
@@ -268,6 +268,6 @@ def _grey(pixels: Float[Tensor, "C h w"]) -> Float[Tensor, "1 h w"]:
 
 
 def keep_decoded(side: Any) -> None:
-    """Let a side of images (or masks) keep what it reads of them in memory, as far as there is room, for the next epoch."""
+    """Let a side of images or masks keep what it reads of them in memory, as far as there is room, for later."""
     if getattr(side, "decoded", side) is None:
         side.decoded = DecodedImages()

@@ -135,7 +135,7 @@ def pixel_nll(logits: Float[Tensor, "B N h w"], wanted: Int[Tensor, "B h w"]) ->
 
 
 def soft_dice(chances: Float[Tensor, "B N h w"], wanted: Int[Tensor, "B h w"], smooth: float) -> Float[Tensor, "B N"]:
-    """Twice the overlap of each class's probability with where it is, by the size of both; smoothed (Milletari 2016)."""
+    """Twice the overlap of the probability of each class with where it is, by the size of both (Milletari 2016)."""
     known = (wanted != UNLABELLED).unsqueeze(1)
     classes = torch.arange(chances.shape[1], device=wanted.device).view(1, -1, 1, 1)
     right = (wanted.unsqueeze(1) == classes).to(chances.dtype)
