@@ -37,6 +37,7 @@ from regard.recipe import NAMED, resolve, write
 from regard.recipe.resolve import Recipe
 from regard.search import Options
 from regard.show.document import record_document
+from regard.types import PixelLogits
 from small import built, forward, smaller
 
 HOME = Path(__file__).parent / "golden"
@@ -103,8 +104,13 @@ def observe_untrained(name):
     return {
         "parameters": {key: list(value.shape) for key, value in model.named_parameters()},
         "logits": _summary(found.logits),
-        "looked": [_summary(each.weights) for each in found.looked],
+        "looked": [_summary(each) for each in _looks(found)],
     }
+
+
+def _looks(found):
+    """The weights that something looked with; of a segmentation, how far each gate was open."""
+    return found.gates if isinstance(found, PixelLogits) else [each.weights for each in found.looked]
 
 
 def observe_trained(name, folder):

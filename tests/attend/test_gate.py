@@ -28,11 +28,11 @@ def settled(gate):
             nn.init.uniform_(each.variance, 0.5, 2.0), nn.init.normal_(each.mean)
             nn.init.normal_(each.weight), nn.init.normal_(each.bias)
     nn.init.normal_(gate.psi.weight)
-    return gate.eval()
+    return gate.eval().requires_grad_(False)
 
 
 def by_hand(gate, x, g):
-    """q = psi(ReLU(W_x x + W_g g + b_g)) + b_psi; x^ = up(sigmoid(q)) x; then a convolution of one cell and its norm."""
+    """q = psi(ReLU(W_x x + W_g g + b_g)) + b_psi; x^ = up(sigmoid(q)) x; then a convolution of one cell and a norm."""
     theta = F.conv2d(x, gate.skip.weight, stride=2)
     phi = F.conv2d(g, gate.gating.weight, gate.gating.bias)
     q = F.conv2d(F.relu(theta + phi), gate.psi.weight, gate.psi.bias)
@@ -54,18 +54,20 @@ def test_the_papers_gate_is_what_the_paper_writes():
     alpha, wanted = by_hand(gate, skip.data, gating.data)
     assert torch.allclose(found.weights, alpha, atol=1e-6)
     assert torch.allclose(found.data, wanted, atol=1e-5)
-    assert 0 < float(found.weights.min()) and float(found.weights.max()) < 1
+    assert float(found.weights.min()) > 0 and float(found.weights.max()) < 1
 
 
 def test_a_case_by_hand():
     """One channel, one cell that gates four: W_x sums them, so q = 2 * max(0, (1 + 2 + 3 + 4) - 9) - 1 = 1."""
-    gate = AttentionGate(1, 1).eval()
+    gate = AttentionGate(1, 1).eval().requires_grad_(False)
     with torch.no_grad():
         for each, value in ((gate.skip.weight, 1.0), (gate.gating.weight, -3.0), (gate.gating.bias, 0.0)):
             each.fill_(value)
         gate.psi.weight.fill_(2.0), gate.psi.bias.fill_(-1.0), gate.join.weight.fill_(1.0)
     here = torch.ones(1, 2, 2, dtype=torch.bool)
-    found = gate(Level(torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), here), Level(torch.full((1, 1, 1, 1), 3.0), here[:, :1, :1]))
+    found = gate(
+        Level(torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), here), Level(torch.full((1, 1, 1, 1), 3.0), here[:, :1, :1])
+    )
     alpha = 1 / (1 + math.exp(-1))
     assert found.weights.item() == pytest.approx(alpha)
     assert found.data.flatten().tolist() == pytest.approx([alpha * each / math.sqrt(1 + 1e-5) for each in (1, 2, 3, 4)])
@@ -100,7 +102,8 @@ def test_padding_changes_nothing(kind):
     h, w = sizes[1]
     i, j = halves[1] if gate.coarse else sizes[1]
     alone = gate(
-        Level(skip.data[1:, :, :h, :w], skip.mask[1:, :h, :w]), Level(gating.data[1:, :, :i, :j], gating.mask[1:, :i, :j])
+        Level(skip.data[1:, :, :h, :w], skip.mask[1:, :h, :w]),
+        Level(gating.data[1:, :, :i, :j], gating.mask[1:, :i, :j]),
     )
     assert torch.allclose(together.data[1, :, :h, :w], alone.data[0], atol=1e-6)
     assert torch.allclose(together.weights[1, :i, :j], alone.weights[0], atol=1e-6)
@@ -144,12 +147,12 @@ def test_who_watches_hears_of_it():
 def test_monais_gate_is_monais():
     nets = pytest.importorskip("monai.networks.nets.attentionunet", reason="monai is no dependency: parity only")
     torch.manual_seed(5)
-    theirs = nets.AttentionBlock(spatial_dims=2, f_int=4, f_g=6, f_l=8).eval()
+    theirs = nets.AttentionBlock(spatial_dims=2, f_int=4, f_g=6, f_l=8).eval().requires_grad_(False)
     for each in theirs.modules():
         if isinstance(each, nn.BatchNorm2d):
             nn.init.uniform_(each.running_var, 0.5, 2.0), nn.init.normal_(each.running_mean)
             nn.init.normal_(each.weight), nn.init.normal_(each.bias)
-    ours = MonaiGate(8, 6).eval()
+    ours = MonaiGate(8, 6).eval().requires_grad_(False)
     with torch.no_grad():
         for name, (convolution, norm) in {
             "skip": (theirs.W_x[0].conv, theirs.W_x[1]),

@@ -37,6 +37,7 @@ def test_the_names_that_were_promised():
         "tagged",
         "shapes",
         "scenes",
+        "cue-discs",
         "formulas",
         "formulas-short",
         *GLYPHS,

@@ -34,7 +34,8 @@ NO_CLASS = 255
 class Outlined(Answered):
     """An image, the class found at every pixel, the right one where it is known, and how far gates were open.
 
-    `found` and `wanted` are numbers of `classes`, the ground first; `gates` are grids, coarsest first.
+    `found` and `wanted` are numbers of `classes`, the ground first; `gates` are grids, coarsest first; `probabilities`
+    are the shares of the image that the classes take.
     """
 
     image: UInt8[np.ndarray, "H W C"]

@@ -75,7 +75,8 @@ class Segmentation:
         wanted = None if right is None else mask_of(mask_reference(self._mask_side, right))[0]
         gates = tuple(each.numpy() for each in self.gates)
         told = " ".join(f"{name} {share:.1%}" for name, share in list(self.shares.items())[1:4])
-        return Outlined(self._pixels, self.classes, wanted, gates, self.names, told, self.probability)
+        shares = tuple(self.shares.values())
+        return Outlined(self._pixels, self.classes, wanted, gates, self.names, told, self.probability, shares)
 
     def drawn(self, right: str | None = None) -> str:
         """For a terminal: the image's name, and how much of it each class takes."""
