@@ -97,10 +97,10 @@ class Segment(BaseGoal):
         nll = pixel_nll(logits, wanted)
         if not self.dice:
             return nll
-        lost = 1 - soft_dice(logits.float().softmax(1), wanted, self.smooth)
-        classes = lost if self.ground or lost.shape[1] == 1 else lost[:, 1:]
+        first = 0 if self.ground else 1
+        lost = 1 - soft_dice(logits.float().softmax(1), wanted, self.smooth, first)
         pixels = (wanted != UNLABELLED).sum((1, 2))  # an image counts by its pixels, in whichever batch it is
-        return nll + self.dice * (classes.mean(1) * pixels).sum() / pixels.sum().clamp(min=1)
+        return nll + self.dice * (lost.mean(1) * pixels).sum() / pixels.sum().clamp(min=1)
 
     def answer(self, model: Model, cells: Sequence[Any]) -> list[Segmentation]:
         """The likeliest class of each pixel."""
@@ -134,10 +134,16 @@ def pixel_nll(logits: Float[Tensor, "B N h w"], wanted: Int[Tensor, "B h w"]) ->
     return total / (wanted != UNLABELLED).sum().clamp(min=1)
 
 
-def soft_dice(chances: Float[Tensor, "B N h w"], wanted: Int[Tensor, "B h w"], smooth: float) -> Float[Tensor, "B N"]:
-    """Twice the overlap of the probability of each class with where it is, by the size of both (Milletari 2016)."""
+def soft_dice(
+    chances: Float[Tensor, "B N h w"], wanted: Int[Tensor, "B h w"], smooth: float, first: int = 0
+) -> Float[Tensor, "B M"]:
+    """Twice the overlap of the probability of each class with where it is, by the size of both (Milletari 2016).
+
+    Of the classes from `first` on.
+    """
     known = (wanted != UNLABELLED).unsqueeze(1)
-    classes = torch.arange(chances.shape[1], device=wanted.device).view(1, -1, 1, 1)
+    chances = chances[:, first:]
+    classes = torch.arange(first, first + chances.shape[1], device=wanted.device).view(1, -1, 1, 1)
     right = (wanted.unsqueeze(1) == classes).to(chances.dtype)
     both = (chances * right).sum((2, 3))
     sizes = (chances * known).sum((2, 3)) + right.sum((2, 3))
