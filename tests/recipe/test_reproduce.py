@@ -15,6 +15,8 @@ GOOD = '[reproduce]\ndata = "copy"\nminutes = 3\nclaim = "it copies"\nmeasure = 
 # Of a system that has a trial: other sizes, the arms of classification, and the shapes of recurrent networks; and
 # captions and formulas, whose trials are still to come.
 VARIANTS = {
+    "attention-unet",
+    "attention-unet-monai",
     "awd-lstm",
     "bert-classify",
     "bert-tag",
@@ -26,6 +28,7 @@ VARIANTS = {
     "transformer-fast",
     "transformer-guided",
     "transformer-tiny",
+    "unet",
 }
 VARIANTS |= {name for name in NAMED if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-"))}
 

@@ -47,6 +47,10 @@ Kind = Annotated[
 ]
 LayerNumber = Annotated[int | None, typer.Option(min=1, help="Which layer, from 1; else the one that aligns.")]
 HeadNumber = Annotated[int | None, typer.Option(min=1, help="Which head, from 1; else those that align.")]
+Training = Annotated[
+    bool,
+    typer.Option("--training", help="Of a run with gates: how they opened and shut over the training, as an image."),
+]
 Samples = Annotated[bool, typer.Option("--samples", help="Of a language model: how it goes on, at three temperatures.")]
 Cells = Annotated[bool, typer.Option("--cells", help="Of a captioner: draw cells with their edges, not smoothly.")]
 Opacity = Annotated[
@@ -92,6 +96,7 @@ def show(
     pieces: Annotated[bool, typer.Option("--pieces", help="Pieces of words instead of words.")] = False,
     compare: Annotated[Path | None, typer.Option(help="Another model, side by side.")] = None,
     samples: Samples = False,
+    training: Training = False,
     cells: Cells = False,
     opacity: Opacity = None,
     right: Right = None,
@@ -106,17 +111,31 @@ def show(
     Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back
     at (with --cache, what its cache looks at), and with --samples how it goes on. Of a filler: for each [MASK]. Of a
     captioner: where in the image, for each word. Of a classifier or a tagger: the words that it looked at (an image:
-    where). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration (--answers
+    where). Of a segmenter: image, found mask and gates (--right MASK: the right one; --training: gates over a run's
+    training). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration (--answers
     12: with six of each; of captions, those nearest to their references and those farthest from them).
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
+    if training:
+        _show_training(model, out)
+        return
     looks = (kind, None if layer is None else layer - 1, None if head is None else (head - 1,), pieces)
     drawing = ({"smooth": False} if cells else {}) | ({} if opacity is None else {"opacity": opacity})
     told: dict[str, Any] = {"sentence": sentence, "target": target, "out": out, "view": view, "looks": looks}
     told |= {"compare": compare, "samples": samples, "drawing": drawing, "right": right, "data": data, "split": split}
     told["answers"] = answers
     _shown(model, Request(**told, cache=cache_of(cache, cache_theta, None)))
+
+
+def _show_training(run: Path, out: Path | None) -> None:
+    """What gates let through at the validations of a run."""
+    from regard.errors import UsageError
+    from regard.show.gates import save_gates
+
+    if out is None:
+        raise UsageError("--training draws an image.", hint="Add --out gates.png")
+    typer.echo(f"written: {save_gates(run / 'looks', out)}", err=True)
 
 
 def _shown(model: Path, asked: Request) -> None:

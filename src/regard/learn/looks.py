@@ -25,6 +25,15 @@ def keep_looks(folder: Path, number: int, figures: Sequence[Mapping[str, Any]]) 
     Path(draft.name).replace(folder / f"{number:06d}.json")
 
 
+def read_looks(folder: Path, number: int) -> list[dict[str, Any]]:
+    """The documents of an update; none where its file does not hold any."""
+    try:
+        told = json.loads((folder / f"{number:06d}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return list(told.get("figures", ())) if isinstance(told, dict) else []
+
+
 def numbers_of(folder: Path) -> list[int]:
     """The updates whose looks are there, in order."""
     return sorted(int(each.stem) for each in folder.glob("*.json") if each.stem.isdigit())

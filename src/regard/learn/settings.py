@@ -46,7 +46,7 @@ class TrainSettings:
         log: updates from one line of the log to the next.
         tensorboard: write TensorBoard events beside the log.
         looks: sentences of the validation split whose alignment is kept at each validation, of a model that turns text
-            into text; 0 for none.
+            into text; or images, of one with gates; 0 for none.
         shard: of many processes, each keeps only a part of every weight, gradient and moment (FSDP).
         freeze: layers of the encoder that keep their weights, from the lowest on, and with them the embedding.
         layer_decay: the rate of a layer is that of the one above times this; 1 for one rate (Howard and Ruder 2018).

@@ -19,7 +19,7 @@ from regard.serve.api import WRONG
 from regard.serve.desk import desk_of
 from regard.serve.refused import Refused
 
-LOG, LOOKS = "log.jsonl", "looks"
+LOG, LOOKS, GATES = "log.jsonl", "looks", "gates"
 CHUNK = 4 << 20  # bytes of a log that are told at once
 TAIL = 1 << 16  # bytes at the end of a log that tell how a run stands
 QUIET = 120  # seconds without a word after which a run that has not ended is taken to have stopped
@@ -89,6 +89,7 @@ def look(request: Request, name: str, number: Annotated[int, Query(ge=0, lt=1 <<
         told: dict[str, Any] = json.loads((_folder(request, name) / LOOKS / f"{number:06d}.json").read_bytes())
     except (OSError, ValueError) as error:
         raise Refused(404, f"{name} has no looks of update {number}.", "number") from error
+    told["figures"] = [each for each in told.get("figures", ()) if each.get("kind") != GATES]  # no page draws them
     return told
 
 

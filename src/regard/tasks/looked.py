@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from regard.show.document import record_document
+from regard.show.gates import gate_document
 from regard.show.watch import places
+from regard.tasks.segmenter import Segmenter
 from regard.tasks.writer import Writer
 from regard.translate.translator import Translator
 
@@ -23,6 +25,15 @@ def chosen_pairs(sources: Sequence[Any], references: Sequence[Any], count: int) 
     pairs.sort(key=lambda pair: len(pair[0]))
     steps = [MIDDLING] if count == 1 else [SHORT + (MIDDLING - SHORT) * step / (count - 1) for step in range(count)]
     return list(dict.fromkeys(pairs[int(step * len(pairs))] for step in steps)) if pairs else []
+
+
+def gates_of(segmenter: Segmenter, images: Sequence[Any], right: Sequence[str]) -> tuple[dict[str, Any], ...]:
+    """How far the gates of a network are open in some images; nothing of a network without."""
+    found = segmenter.answer(list(images)) if segmenter.gated else []
+    pairs = zip(found, right, strict=False)
+    return tuple(
+        gate_document(each.source, each_right, each.text, each.gates, each.names) for each, each_right in pairs
+    )
 
 
 def looks_of(writer: Translator | Writer, pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, Any], ...]:

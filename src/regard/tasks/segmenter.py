@@ -68,6 +68,11 @@ class Segmenter(TaskModel):
             return [self._answered(cell, tiling, record) for cell in images_of(cells)]
 
     @property
+    def gated(self) -> bool:
+        """Whether its skips pass gates."""
+        return any(rung.gate is not None for rung in getattr(self.model.predict, "rungs", ()))
+
+    @property
     def unit(self) -> int:
         """Pixels of a side of the coarsest cell."""
         return 1 << max(0, len(self.model.encode.widths.levels) - 1)

@@ -15,8 +15,9 @@ from regard.evaluate.metrics import likely, measured, metric
 from regard.learn.events import Validation
 from regard.model import Model
 from regard.task import TaskParts
+from regard.tasks.goals.segment import Segment
 from regard.tasks.goals.write import Write
-from regard.tasks.looked import chosen_pairs, looks_of
+from regard.tasks.looked import chosen_pairs, gates_of, looks_of
 from regard.tasks.references import once_each, texts_in
 
 PAIRS = 500  # rows of the validation split that are answered each time
@@ -45,7 +46,7 @@ class Validator:
     """What a model is asked between updates.
 
     `tokens` are the positions of a batch whose likelihood is measured; of `looks` sentences is kept where a translator
-    looks.
+    looks, of as many images how far gates are open.
     """
 
     def __init__(self, corpus: Corpus, parts: TaskParts, tokens: int = TOKENS, looks: int = 0) -> None:
@@ -53,6 +54,7 @@ class Validator:
         sources, references = (self._column(name) for name in ("source", "target"))
         asked = once_each(parts.source, sources, references)
         self.sources, self.references = parts.goal.questions(*asked)
+        self.looks = looks
         self.pairs = chosen_pairs(self.sources, self.references, looks) if looks and _translates(parts) else []
 
     def __call__(self, model: Model) -> Validation:
@@ -65,8 +67,10 @@ class Validator:
         return Validation({**ordered, **found}, drawn, self._looks(model))
 
     def _looks(self, model: Model) -> tuple[dict[str, Any], ...]:
-        """What a translator looks at in a few sentences."""
+        """What a translator looks at in a few sentences; what gates let through in a few images."""
         goal = self.parts.goal
+        if isinstance(goal, Segment):
+            return gates_of(goal.person(model), self.sources[: self.looks], self.references[: self.looks])
         return looks_of(goal.person(model), self.pairs) if self.pairs and isinstance(goal, Write) else ()
 
     def _column(self, name: str) -> list[Any]:
