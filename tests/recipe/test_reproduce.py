@@ -30,7 +30,9 @@ VARIANTS = {
     "transformer-tiny",
     "unet",
 }
-VARIANTS |= {name for name in NAMED if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-"))}
+VARIANTS |= {
+    name for name in NAMED if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-", "residual-"))
+}
 
 
 def written(tmp_path, text, extends=RECIPE):
