@@ -19,6 +19,7 @@ WORDS = {
     "tag": "tag_accuracy",
     "hidden": "fill_accuracy",
     "error": "aer",
+    "Dice": "dice",
 }
 
 

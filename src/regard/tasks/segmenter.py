@@ -6,6 +6,7 @@ Letters: C channels, h rows and w columns of pixels as they are read, H and W as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, overload
 
 import torch
@@ -58,14 +59,18 @@ class Segmenter(TaskModel):
     def segment(self, images: Any, tiling: Tiling = WHOLE) -> Segmentation | list[Segmentation]:
         """The class of each pixel of an image, or of each of many, in order; large images by tiles."""
         many = isinstance(images, list | tuple)
-        found = self.answer(images if many else [images], tiling=tiling)
+        found = self._every(images if many else [images], tiling, gates=True, probabilities=True)
         return found if many else found[0]
 
     def answer(self, cells: Any, *, record: bool = True, tiling: Tiling = WHOLE) -> list[Segmentation]:
-        """The likeliest class of each pixel of each image. `record` keeps gates and probabilities."""
+        """The likeliest class of each pixel of each image. `record` keeps gates; `segment` keeps probabilities too."""
+        return self._every(cells, tiling, gates=record, probabilities=False)
+
+    def _every(self, cells: Any, tiling: Tiling, *, gates: bool, probabilities: bool) -> list[Segmentation]:
         tiling.check(self.unit)
         with torch.inference_mode():
-            return [self._answered(cell, tiling, record) for cell in images_of(cells)]
+            found = [self._answered(cell, tiling, probabilities) for cell in images_of(cells)]
+        return found if gates else [replace(each, gates=()) for each in found]
 
     @property
     def gated(self) -> bool:
@@ -86,7 +91,7 @@ class Segmenter(TaskModel):
         told = [f"{name} {100 * (dice(each) or 0):.1f} %" for name, each in zip(self.classes[1:], every, strict=True)]
         return {"notes": (f"Dice of each class over all pixels: {', '.join(told)}",)}
 
-    def _answered(self, cell: Any, tiling: Tiling, record: bool) -> Segmentation:
+    def _answered(self, cell: Any, tiling: Tiling, probabilities: bool) -> Segmentation:
         pixels = self.source.pixels(cell)
         logits, gates = self.scores(pixels, tiling)
         size = (pixels.shape[1], pixels.shape[2]) if self.source.windows else _size_of(cell, self.source)
@@ -99,8 +104,8 @@ class Segmenter(TaskModel):
             self.classes,
             float(best.mean()),
             cell,
-            gates if record else (),
-            chances.numpy() if record else None,
+            gates,
+            chances.numpy() if probabilities else None,
             (self.source, self.target),
         )
 

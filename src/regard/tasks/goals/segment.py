@@ -104,7 +104,7 @@ class Segment(BaseGoal):
 
     def answer(self, model: Model, cells: Sequence[Any]) -> list[Segmentation]:
         """The likeliest class of each pixel."""
-        return self.person(model).answer(cells, record=False)
+        return self.person(model).answer(cells)
 
     def drawn(self, model: Model, cell: Any) -> str:
         """The image's name, and how much of it each class takes."""
