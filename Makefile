@@ -22,7 +22,7 @@ quickstart: $(VENV)/installed
 # The runs of the quickstart, made first where they are not there.
 serve: $(VENV)/installed
 	test -d runs/quickstart/en-fr/best -a -d runs/quickstart/dates/best || $(BIN)/regard quickstart
-	$(BIN)/regard serve runs/quickstart/en-fr runs/quickstart/dates --open
+	$(BIN)/regard serve runs/quickstart/en-fr runs/quickstart/dates --runs runs/quickstart --open
 
 # One thread a process: the tests are many small models, run side by side. Neighbours stay together (worksteal), since
 # those of a file share what was trained for them. What is compiled is kept: many tests start commands.

@@ -3,7 +3,6 @@
     python benchmarks/serve.py --model runs/quickstart/en-fr --clients 64 --seconds 60
     python benchmarks/serve.py --model runs/de-en --lines ../shared/data/multi30k/test_2016_flickr.de
     python benchmarks/serve.py --model runs/quickstart/en-fr --fuzz 10000    broken requests: does memory stay flat?
-    python benchmarks/serve.py --model runs/quickstart/en-fr --soak 60       an hour of load, memory each minute
 
 Three ways to answer the same sentences by the same model, one after the other: the server as it is; the same server
 with batches of one; and a loop over the sentences one by one, as other servers do behind their interface, here without
@@ -68,7 +67,6 @@ def arguments() -> Namespace:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--fuzz", type=int, default=0, help="broken requests, in the place of load")
-    parser.add_argument("--soak", type=float, default=0.0, help="minutes of load, in the place of a comparison")
     parser.add_argument("words", nargs="*", help="more for the server, after --: -- --max-batch 64")
     return parser.parse_args()
 
@@ -81,9 +79,6 @@ def main() -> None:
         return
     lines = sentences(asked)
     right, alone = offline(asked, lines)
-    if asked.soak:
-        soak(asked, lines, right)
-        return
     print(f"{asked.clients} clients, {asked.seconds:g} seconds, {len(lines)} sentences, engine {asked.engine}, "
           f"{asked.threads} thread(s), {asked.workers} worker(s), {asked.model.name}\n")  # fmt: skip
     print("| | sentences/s | p50 ms | p95 ms | sentences a batch | wrong | times |")
@@ -240,17 +235,6 @@ async def answer_of(reader: asyncio.StreamReader) -> tuple[int, bytes]:
         parts.append((await reader.readexactly(size + 2))[:-2])
     await reader.readline()
     return int(head[9:12]), b"".join(parts)
-
-
-def soak(asked: Namespace, lines: Sequence[str], right: dict[str, str]) -> None:
-    """Load for a long time, and the server's memory each minute."""
-    asked.seconds = 60.0 - WARM
-    print("| minute | sentences/s | p95 ms | wrong | MiB |\n| --- | --- | --- | --- | --- |")
-    with server(asked, *asked.words) as (port, process):
-        for minute in range(1, round(asked.soak) + 1):
-            found = asyncio.run(load(port, asked, lines, right))
-            told = [minute, f"{found.rate(asked.seconds):.1f}", f"{found.milliseconds()[1]:.0f}", len(found.wrong)]
-            print(f"| {' | '.join(map(str, told))} | {memory(process):.0f} |", flush=True)
 
 
 def memory(process: int) -> float:

@@ -7,9 +7,11 @@ import re
 import pytest
 import torch
 
+from regard.data.letters import FILE, letters_text
+from regard.data.tokenizer import SOURCE_FILE, TARGET_FILE
 from regard.search import Options
 from regard.serve.files import KEPT
-from serving import LINES, client, spoken, translator
+from serving import LINES, OTHERS, client, saved, spoken, translator
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +112,35 @@ def test_languages_are_detected_where_tokenizers_tell_them_apart(server, expecte
     for strange in ("12 34", "", "Я не знаю", "quelqu'un"):
         refused = server.post("/detect", json={"q": strange})
         assert refused.status_code == 400 and "cannot be told" in refused.json()["error"]
+
+
+def joint(folder, letters=True):
+    """The folder of a translator whose languages share a tokenizer."""
+    saved(folder)
+    for name in (SOURCE_FILE, TARGET_FILE):
+        (folder / name).write_text(translator().source.backend.to_str())
+    if letters:
+        (folder / FILE).write_text(letters_text("de", "en", (LINES, OTHERS)))
+    return folder
+
+
+def test_languages_that_share_a_tokenizer_are_told_by_their_letters(tmp_path):
+    with client(folders=[joint(tmp_path / "with")]) as server:
+        found = server.post("/detect", json={"q": ["der mann liest", "the man reads", "yes"]}).json()
+        assert [one[0]["language"] for one in found] == ["de", "en", "en"] and found[0][0]["confidence"] > 90
+        assert sum(each["confidence"] for each in found[2]) == pytest.approx(100, abs=0.2)
+        for strange in ("12 34", "Я не знаю"):
+            refused = server.post("/detect", json={"q": strange})
+            assert refused.status_code == 400 and "nothing in the text" in refused.json()["error"]
+    with client(folders=[joint(tmp_path / "without", False)]) as server:
+        refused = server.post("/detect", json={"q": "der mann liest"})
+        assert refused.status_code == 400 and "share one tokenizer" in refused.json()["error"]
+
+
+def test_one_model_without_letters_leaves_it_to_the_tokenizers(tmp_path):
+    with client(folders=[joint(tmp_path / "with"), saved(tmp_path / "without")]) as server:
+        found = server.post("/detect", json={"q": "der mann liest"}).json()
+        assert found[0]["language"] == "de" and server.app.state.desk.detector.sharpness == 0.1
 
 
 def test_a_language_that_cannot_be_told_is_not_guessed():

@@ -12,6 +12,7 @@ from regard.align.record import FILE as ALIGNER_FILE
 from regard.data.corpus import Corpus
 from regard.data.held_out import FILE as HELD_OUT_FILE
 from regard.data.languages import FILE as LANGUAGES_FILE
+from regard.data.letters import FILE as LETTERS_FILE
 from regard.engine import MANIFEST
 from regard.engine.home import model_home
 from regard.errors import UnknownName, UsageError
@@ -23,7 +24,8 @@ Quantization = Literal[
 ]
 FULL = "float32"
 # Of the model folder, where it has them.
-KEPT = (SOURCE_FILE, TARGET_FILE, LANGUAGES_FILE, ALIGNER_FILE, LENGTHS_FILE, HELD_OUT_FILE, "scores.json", "README.md")
+OURS = (SOURCE_FILE, TARGET_FILE, LANGUAGES_FILE, LETTERS_FILE, ALIGNER_FILE, LENGTHS_FILE, HELD_OUT_FILE)
+KEPT = (*OURS, "scores.json", "README.md")
 FEWEST = 0.8  # of the outputs of real sentences that quantising should leave as they were
 SAMPLE = 200  # sentences that a corpus gives to the check
 Say = Callable[[str], None]

@@ -74,12 +74,13 @@ async def image(
 ) -> Any:
     """Answer an image that is sent as a file."""
     desk = desk_of(request)
-    entry = desk.shelf.find(model, lambda entry: entry.reads == "image")
+    entry = desk.shelf.find(model, lambda entry: entry.reads == "image" and not entry.problem)
+    served = desk.served(entry.name)
     if entry.reads != "image":
         raise Refused(400, f"{entry.name} reads {entry.reads}, and no images.", "model")
     pixels = await asyncio.to_thread(images.from_bytes, await file.read(), partial(desk.image, request))
     asked = schema.AnswerIn(inputs="", model=entry.name, beam=beam, nbest=nbest)
-    return await _answered(desk, desk.served(entry.name), [Cell(pixels)], asked)
+    return await _answered(desk, served, [Cell(pixels)], asked)
 
 
 @router.post("/score", tags=["given outputs"], response_model_exclude_none=True)
@@ -201,7 +202,7 @@ async def _read(desk: Desk, request: Request, reads: str, inputs: list[str]) -> 
 
 def _pairs(desk: Desk, asked: schema.PairsIn) -> tuple[Any, list[str], list[str]]:
     served = desk.served(asked.model)
-    if served.entry.goal != "write" or served.entry.reads == "image":
+    if not (served.entry.translates or (served.entry.goal, served.entry.reads) == ("write", "nothing")):
         raise Refused(400, f"{served.entry.name} does not write text for text.", "model")
     sources = [asked.source] if isinstance(asked.source, str) else asked.source
     targets = [asked.target] if isinstance(asked.target, str) else asked.target
@@ -243,4 +244,5 @@ def _model(desk: Desk, name: str) -> schema.ModelOut:
         loaded=entry.model is not None,
         can=desk.abilities(entry),
         limits=schema.Limits(tokens=limits.length, texts=limits.texts, bytes=limits.body, pixels=limits.pixels),
+        problem=entry.problem or None,
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection
 
+from regard.errors import RegardError
 from regard.serve.batches import Batches
 from regard.serve.counters import Counters
 from regard.serve.detect import Detector
@@ -18,6 +20,7 @@ from regard.serve.shelf import Entry, Shelf
 from regard.serve.tasks import Served
 
 Result = TypeVar("Result")
+log = logging.getLogger("regard.serve")
 PICTURES = 4  # of the largest images that a request may have: so many pixels may be in memory at once
 
 
@@ -40,9 +43,20 @@ class Desk:
 
     async def get_ready(self) -> None:
         """Open the first model."""
-        first = next(iter(self._served.values()))
-        await self.batches.alone(lambda: first.model, check=False)
-        self.ready = True
+        first = next((each for each in self._served.values() if not each.entry.problem), None)
+        for each in self.shelf.entries.values():
+            if each.problem:
+                log.warning("%s is not answered for. %s", each.name, each.problem)
+        if first is None:  # of open ones: folders alone would have been refused
+            return
+        try:
+            await self.batches.alone(lambda: first.model, check=False)
+        except RegardError as error:
+            log.error("%s cannot be opened: %s", first.entry.name, error)
+        except Exception:
+            log.exception("%s cannot be opened", first.entry.name)
+        else:
+            self.ready = True
 
     def counted(self) -> str:
         """What was counted, for Prometheus."""
@@ -53,7 +67,10 @@ class Desk:
         """The model of this name; without one, that of these languages; without those, the first."""
         if name is None and (source or target):
             return self._served[self.shelf.between(source, target).name]
-        return self._served[self.shelf.find(name).name]
+        entry = self.shelf.find(name, lambda entry: not entry.problem)
+        if entry.problem:
+            raise Refused(400, f"{entry.name} is not answered for. {entry.problem}", "model", "task_not_served")
+        return self._served[entry.name]
 
     def check_count(self, inputs: Sequence[Any]) -> None:
         """Refuse more texts than a request may have."""
@@ -84,11 +101,13 @@ class Desk:
 
     def abilities(self, entry: Entry) -> list[str]:
         """What may be asked of a model beside an answer."""
+        if entry.problem:
+            return []
         if entry.goal != "write":
-            return [] if entry.reads == "image" else ["look"]
+            return [] if entry.reads == "image" or not entry.looks else ["look"]
         if entry.reads == "nothing":
             return ["score", "look", "stream", "sampling"]
-        found = ["score", "align", "look", "stream"] if entry.reads == "text" else []
+        found = ["score", "align", "look", "stream"] if entry.translates else []
         return [*found, "nbest", "prefix", "candidates", "pins", "heads_off", "tree", "sampling"]
 
 

@@ -70,7 +70,7 @@ def _meant(desk: Desk, found: Sequence[Found], there: Sequence[str], target: str
         return Meant(chosen(desk, there[0], target), there[0], Found(there[0], share))
     language = sure(found)
     if language is None or language not in there:
-        told = ", ".join(f"{each.language} {each.share:.0%}" for each in found[:3]) or "nothing tells them apart"
+        told = ", ".join(f"{each.language} {each.share:.0%}" for each in found[:3]) or desk.detector.why()
         raise Refused(
             400, f"The language of the text cannot be told ({told}): name one of {', '.join(there)}.", "source"
         )

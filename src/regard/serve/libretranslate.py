@@ -251,7 +251,7 @@ async def detected(request: Request) -> list[Detected] | list[list[Detected]]:
     desk.check_count(texts)
     looked = await desk.batches.alone(lambda: [desk.detector.detect(text) for text in texts])
     if not all(looked):
-        raise Refused(400, "The language cannot be told: nothing in the text tells the served languages apart.", "q")
+        raise Refused(400, f"The language cannot be told: {desk.detector.why()}.", "q")
     told = [[Detected(confidence=round(100 * each.share, 1), language=each.language) for each in one] for one in looked]
     return told[0] if isinstance(asked.q, str) else told
 

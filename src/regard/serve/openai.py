@@ -75,9 +75,7 @@ class Wrote:
 @router.get("/models")
 async def models(request: Request) -> Models:
     """The models that write text."""
-    return Models(
-        data=[Model(id=name) for name, entry in desk_of(request).shelf.entries.items() if entry.goal == "write"]
-    )
+    return Models(data=[Model(id=name) for name, entry in desk_of(request).shelf.entries.items() if entry.writes])
 
 
 @router.get("/models/{name:path}")
@@ -137,7 +135,7 @@ async def completions(request: Request) -> Any:
 
 def _served(desk: Desk, asked: Shared) -> Served:
     entry = desk.shelf.find(asked.model)
-    if entry.goal != "write":
+    if not entry.writes and not entry.problem:
         raise Refused(400, f"{entry.name} writes no text; it was made to {entry.verb}.", "model")
     return desk.served(entry.name)
 
@@ -200,18 +198,9 @@ async def _answers(desk: Desk, request: Request, given: Given, asked: Shared) ->
 
 async def _usage(given: list[Given], found: list[Wrote]) -> dict[str, int]:
     """Pieces that were read and written."""
-    read = sum([await asyncio.to_thread(_pieces, each.served, each.text) for each in given])
+    read = sum([await asyncio.to_thread(each.served.pieces_if_open, each.text) for each in given])
     wrote = sum(each.tokens for each in found)
     return {"prompt_tokens": read, "completion_tokens": wrote, "total_tokens": read + wrote}
-
-
-def _pieces(served: Served, text: str) -> int:
-    """How many pieces a text has; of a model that was let go meanwhile, none are told."""
-    model = served.entry.model
-    if model is None or not text:
-        return 0
-    side = model.target if served.entry.reads == "nothing" else model.source
-    return len(getattr(side, "tokenizer", side).encode(text))
 
 
 # --- streams -----------------------------------------------------------------------------------------------------
@@ -266,7 +255,7 @@ async def _texts(desk: Desk, given: Given, asked: Shared) -> AsyncIterator[Wrote
                 yield Wrote("", True, tokens)
                 return
         if not served.entry.translates:
-            tokens = _pieces(served, text)
+            tokens = served.pieces_if_open(text)
             ended = tokens < options.options.max_length
     yield Wrote(held.rest())
     yield Wrote("", ended, tokens)

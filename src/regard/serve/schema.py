@@ -292,7 +292,10 @@ class Limits(BaseModel):
 
 
 class ModelOut(BaseModel):
-    """One model. `goal` is how it answers, `task` the verb that it was made for, `reads` what its inputs are."""
+    """One model. `goal` is how it answers, `task` the verb that it was made for, `reads` what its inputs are.
+
+    `problem` says why it cannot be asked here, where it cannot.
+    """
 
     id: str
     task: str
@@ -303,6 +306,7 @@ class ModelOut(BaseModel):
     loaded: bool
     can: list[str]
     limits: Limits
+    problem: str | None = None
 
 
 class CardOut(BaseModel):

@@ -12,6 +12,7 @@ from typing import Any
 from regard.data.languages import code_of, pick, read_languages
 from regard.engine.home import describe, holds_model, model_home, named_folder
 from regard.errors import ModelError, UsageError
+from regard.serve.manner import manner_of
 from regard.serve.refused import Refused
 from regard.tasks.objects import goal_of, open_model, reads_of, verb_of
 
@@ -23,7 +24,8 @@ LARGER = 1.5  # times its files is what an open model takes
 class Entry:
     """One model: what its folder says of it, and the model itself while it is open.
 
-    `used` is when it was last asked for, `busy` how many answers are being made.
+    `reads` is how inputs are sent. `problem` says why it cannot be asked here, if it cannot; `looks`, whether it can
+    be looked into. `used` is when it was last asked for, `busy` how many answers are being made.
     """
 
     name: str
@@ -35,6 +37,8 @@ class Entry:
     title: str
     size: int
     model: Any = field(default=None, repr=False)
+    problem: str = ""
+    looks: bool = True
     used: float = 0.0
     busy: int = 0
 
@@ -47,25 +51,37 @@ class Entry:
                 f"{folder}: expected a model folder; found none.", hint="Give what `regard train --out` wrote."
             )
         size = sum(each.stat().st_size for each in home.iterdir() if each.is_file())
-        told = (goal_of(home), reads_of(home), verb_of(home), read_languages(home), describe(home))
-        return cls(name, folder, *told, size)
+        goal, verb = goal_of(home), verb_of(home)
+        how = manner_of(goal, reads_of(home), verb)
+        told = (goal, how.reads, verb, read_languages(home), describe(home), size)
+        return cls(name, folder, *told, problem=how.problem, looks=how.looks)
 
     @classmethod
     def of_model(cls, name: str, model: Any, languages: tuple[str, str] | None = None) -> Entry:
         """A model that is open, and stays so."""
-        reads, goal = getattr(model, "reads", "text"), _goal(model)
         languages = languages or getattr(model, "languages", None)
-        return cls(name, None, goal, reads, getattr(model, "verb", "translate"), languages, "", 0, model)
+        goal, reads, verb = _task(model)
+        how = manner_of(goal, reads, verb)
+        return cls(name, None, goal, how.reads, verb, languages, "", 0, model, how.problem, how.looks)
+
+    @property
+    def writes(self) -> bool:
+        """Does it write text, and can be asked to?"""
+        return self.goal == "write" and not self.problem
 
     @property
     def translates(self) -> bool:
         """Does it read text and write text?"""
-        return (self.goal, self.reads) == ("write", "text")
+        return self.writes and self.reads == "text"
 
 
-def _goal(model: Any) -> str:
+def _task(model: Any) -> tuple[str, str, str]:
+    """The goal of an open model, what it reads, and the verb it was made for."""
+    verb = getattr(model, "verb", "translate")
+    if (parts := getattr(model, "parts", None)) is not None:
+        return parts.task.goal.name, parts.task.source.name, getattr(model, "verb", parts.task.verb)
     verbs = {"classify": "classify", "tag": "tag", "fill": "fill", "encode": "encode"}
-    return verbs.get(getattr(model, "verb", ""), "write")
+    return verbs.get(verb, "write"), getattr(model, "reads", "text"), verb
 
 
 class Shelf:
@@ -97,6 +113,9 @@ class Shelf:
             entries[name] = Entry.of_folder(name, path)
         if not entries and not empty:
             raise UsageError("expected a model to serve; found none.", hint="regard serve runs/en-fr")
+        if not empty and all(each.problem for each in entries.values()):
+            told = "\n".join(f"  {each.name}: {each.problem}" for each in entries.values())
+            raise UsageError(f"expected a model that can be asked over a line; found none:\n{told}")
         return cls(list(entries.values()), engine, threads, memory)
 
     def add(self, entries: Sequence[Entry]) -> None:

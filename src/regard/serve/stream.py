@@ -58,7 +58,7 @@ async def written(
 
 def _steps(served: Served, text: str, asked: Asked, prefix: str | tuple[int, ...]) -> Iterator[Event]:
     """In the thread of the models."""
-    if served.entry.goal != "write" or served.entry.reads == "image":
+    if not (served.entry.translates or (served.entry.goal, served.entry.reads) == ("write", "nothing")):
         raise Refused(400, f"{served.entry.name} does not write text step by step.", "model")
     served.check_length(text)
     served.counters.texts(served.entry.name, 1)

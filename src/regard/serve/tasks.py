@@ -136,11 +136,18 @@ class Served:
         if len(text) > LONG * self.longest:  # however it is cut: to cut it would hold up all others
             told = f"Too long: {len(text)} characters, limit {self.longest} tokens"
             raise Refused(400, told, "inputs", "too_long")
-        model = self.model
-        side = model.target if self.entry.reads == "nothing" else model.source
-        count = len(getattr(side, "tokenizer", side).encode(text))
+        count = self.pieces(text)
         if count > self.longest:
             raise Refused(400, f"Too long: {count} tokens, limit {self.longest}", "inputs", "too_long")
+
+    def pieces(self, text: str) -> int:
+        """How many pieces a text has; of a model that cuts none, how many characters."""
+        return _pieces(self.model, self.entry.reads, text)
+
+    def pieces_if_open(self, text: str) -> int:
+        """The same from any thread; none of a model that was let go meanwhile."""
+        model = self.entry.model
+        return _pieces(model, self.entry.reads, text) if model is not None and text else 0
 
 
 def _continued(model: Any, prompts: list[str], asked: Asked) -> list[Any]:
@@ -159,6 +166,19 @@ def continuing(asked: Asked) -> GenerateOptions:
         raise Refused(400, "A language model tells one likeliest text; draw several.", "nbest")
     penalty: dict[str, Any] = {} if options.alpha is None else {"length_penalty": options.alpha}
     return GenerateOptions(**told, **penalty, greedy=options.beam == 1, beam=options.beam)
+
+
+def _pieces(model: Any, reads: str, text: str) -> int:
+    tokenizer = reader_of(model, reads)
+    return len(text if tokenizer is None else tokenizer.encode(text))
+
+
+def reader_of(model: Any, reads: str) -> Any:
+    """What cuts the inputs of a model; None where nothing does."""
+    if reads == "nothing":
+        return tokenizer_of(model)
+    side = getattr(model, "source", None) or model.parts.source
+    return side if hasattr(side, "backend") else getattr(side, "tokenizer", None)
 
 
 def tokenizer_of(model: Any) -> Any:

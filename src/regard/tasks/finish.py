@@ -11,6 +11,8 @@ from regard.align.heads import choose_heads
 from regard.align.record import FILE as ALIGNER_FILE
 from regard.align.record import Aligner
 from regard.data.corpus import Corpus
+from regard.data.letters import FILE as LETTERS_FILE
+from regard.data.letters import LINES, letters_text
 from regard.engine import MANIFEST
 from regard.errors import RegardError
 from regard.evaluate import read_links
@@ -26,14 +28,25 @@ from regard.translate.translator import LENGTHS_FILE, Translator
 
 
 def finish_writing(folder: Path, corpus: Corpus, say: Say) -> dict[str, str]:
-    """The files that name the heads that align and the length penalty, chosen on held-out pairs."""
+    """The heads that align and the length penalty, chosen on held-out pairs; a translator's languages' letters."""
     best, files = open_model(folder), {}
     aligner = _chosen_heads(best, corpus, say) if isinstance(best, Translator) else None
     if (lengths := _chosen_lengths(best, corpus, say)) is not None:
         files[LENGTHS_FILE] = json.dumps(lengths.to_json(), indent=2) + "\n"
+    if isinstance(best, Translator) and (letters := _letters(corpus)) is not None:
+        files[LETTERS_FILE] = letters
     if aligner is not None:
         files[ALIGNER_FILE] = json.dumps(aligner.to_json(), indent=2, ensure_ascii=False) + "\n"
     return files
+
+
+def _letters(corpus: Corpus) -> str | None:
+    """What its languages are told by, where its tokenizer may be one for both."""
+    if "train" not in corpus.splits:
+        return None
+    rows = corpus.split("train")
+    rows = rows.select(range(min(len(rows), LINES)))
+    return letters_text(corpus.source, corpus.target, (rows["source"], rows["target"]))
 
 
 def finish_imported(folder: Path, corpus: Corpus, say: Say) -> None:

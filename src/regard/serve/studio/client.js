@@ -3,7 +3,7 @@
 /**
  * @typedef {{tokens: number, texts: number, bytes: number, pixels: number}} Limits
  * @typedef {{id: string, task: string, goal: string, reads: string, languages: {source: string, target: string} | null,
- *   about: string, loaded: boolean, can: string[], limits: Limits}} Model
+ *   about: string, loaded: boolean, can: string[], limits: Limits, problem?: string | null}} Model
  * @typedef {{piece: string, probability: number, id: number}} Candidate
  * @typedef {{text: string, pieces: string[], ids: number[], words: string[], word: number[]}} Side
  * @typedef {{kind: string, source: string[], target: string[], matrix: number[][], links: [number, number][],

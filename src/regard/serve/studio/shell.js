@@ -212,7 +212,7 @@ function speech({ said, alert }) {
 
 /** The menu of models that a page is for. */
 function chooser({ picker, place }, models, page) {
-  const fitting = models.filter(page.fits);
+  const fitting = models.filter((model) => page.fits(model) && (!model.problem || page.name === "api"));
   const select = picker.querySelector("select");
   select.append(...fitting.map(({ id }) => html("option", { value: id }, id)));
   picker.hidden = fitting.length === 0;

@@ -28,6 +28,7 @@ export function createTable(name, columns, { open, by = 0, down = false } = {}) 
     state.most += 10 * MOST;
     draw();
   });
+  more.hidden = true; // until there is more
   const table = html("table", { "aria-label": name }, html("thead", {}, html("tr", {}, ...heads)), body);
   const element = html(
     "div",

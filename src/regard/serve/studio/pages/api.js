@@ -28,7 +28,7 @@ export async function open(place, shell) {
   function draw() {
     const model = shell.model();
     const origin = addressOf("").replace(/\/$/, "");
-    const fitting = PROTOCOLS.filter(({ path, fits }) => Object.hasOwn(known.paths, path) && fits(model));
+    const fitting = PROTOCOLS.filter(({ path, fits }) => Object.hasOwn(known.paths, path) && !model.problem && fits(model));
     snippets.replaceChildren(...fitting.map((each) => drawProtocol(each, { origin, model, text: text.value })));
   }
 
@@ -40,7 +40,7 @@ export async function open(place, shell) {
       ["Task", model.task],
       ["Reads", model.reads],
       ...(languages ? [["Languages", `${languages.source} to ${languages.target}`]] : []),
-      ["May be asked for", model.can.join(", ") || "answers"],
+      ["May be asked for", model.problem ? `nothing here. ${model.problem}` : model.can.join(", ") || "answers"],
       ["A text may have", `${limits.tokens.toLocaleString("en")} pieces`],
       ["A request may have", `${limits.texts.toLocaleString("en")} texts, ${limits.bytes.toLocaleString("en")} bytes`],
       ["An image may have", `${limits.pixels.toLocaleString("en")} pixels`],
