@@ -1,7 +1,9 @@
 """What is kept of each validation: whole files, named for their updates; those that will be made again go."""
 
 import json
+from itertools import pairwise
 
+from regard.learn import looks
 from regard.learn.looks import drop_looks, keep_looks, numbers_of
 
 
@@ -23,3 +25,13 @@ def test_looks_of_an_update_are_replaced(tmp_path):
         keep_looks(tmp_path, 5, [{"title": title}])
     assert [each.name for each in tmp_path.iterdir()] == ["000005.json"]
     assert json.loads((tmp_path / "000005.json").read_text())["figures"] == [{"title": "two"}]
+
+
+def test_of_many_validations_evenly_spread_ones_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(looks, "MOST", 7)
+    for number in range(0, 1000, 10):
+        keep_looks(tmp_path, number, [])
+        kept = numbers_of(tmp_path)
+        assert len(kept) == min(7, number // 10 + 1) and (kept[0], kept[-1]) == (0, number)
+        gaps = [later - before for before, later in pairwise(kept)]
+        assert not gaps or max(gaps) <= max(20, 2 * number / 6)  # twice what even ones would be

@@ -9,7 +9,8 @@ import zlib
 import pytest
 from PIL import Image
 
-from regard.serve.guard import FORM, VALUES
+from regard.serve.guard import FORM, VALUES, check_values
+from regard.serve.refused import Refused
 from serving import captioner, client, continuer, picture, spoken
 
 MEGABYTE = 1 << 20
@@ -58,6 +59,25 @@ def test_bodies_that_would_become_millions_of_values(server, path, field):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 300 * MEGABYTE, f"{peak / MEGABYTE:.0f} MiB"
+
+
+def test_commas_within_texts_are_no_values():
+    within = [
+        b'{"q":"' + b"a, {b} [c]," * VALUES + b'"}',
+        b'["\\"' + b",\\\\" * VALUES + b'\\"", ","]',
+        b"[" + b"1," * (VALUES - 9),
+    ]
+    for body in within:
+        check_values("application/json", body)
+    beyond = [
+        b'["' + b'","' * VALUES,
+        b'["\\"' + b'",\\"' * VALUES,
+        b'["a,b"' + b',"a,b"' * VALUES + b"]",
+        b'"' + b',"' * 9 * VALUES,
+    ]
+    for body in beyond:
+        with pytest.raises(Refused, match="too many values"):
+            check_values("application/json", body)
 
 
 def test_bodies_that_are_not_what_they_say(server):

@@ -1,6 +1,7 @@
 """What a model looked at while it learnt: a file for each validation, `looks/NNNNNN.json`, named for its update.
 
 Each is {"format": "regard-looks-1", "number": N, "figures": [document, ...]}, documents as `regard.show` draws them.
+Of many validations, as many as can be told apart in a replay are kept, as evenly spread as they come.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 FORMAT = "regard-looks-1"
+MOST = 200  # files of a run: some ten megabytes
 
 
 def keep_looks(folder: Path, number: int, figures: Sequence[Mapping[str, Any]]) -> None:
@@ -22,7 +24,15 @@ def keep_looks(folder: Path, number: int, figures: Sequence[Mapping[str, Any]]) 
     with NamedTemporaryFile("w", dir=folder, prefix=".", suffix=".tmp", encoding="utf-8", delete=False) as draft:
         draft.write(told)
     Path(draft.name).chmod(0o644)
-    Path(draft.name).replace(folder / f"{number:06d}.json")
+    Path(draft.name).replace(_path(folder, number))
+    numbers = numbers_of(folder)
+    while len(numbers) > MOST:  # the first and the last stay; of the others goes the one that leaves the least gap
+        _, place = min((numbers[place + 1] - numbers[place - 1], place) for place in range(1, len(numbers) - 1))
+        _path(folder, numbers.pop(place)).unlink(missing_ok=True)
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / f"{number:06d}.json"
 
 
 def read_looks(folder: Path, number: int) -> list[dict[str, Any]]:
@@ -43,7 +53,7 @@ def drop_looks(folder: Path, after: int) -> None:
     """Take away those of updates that will be made again, and what a kill left half written."""
     for number in numbers_of(folder):
         if number > after:
-            (folder / f"{number:06d}.json").unlink()
+            _path(folder, number).unlink()
     for draft in folder.glob(".*.tmp"):
         with suppress(FileNotFoundError):
             draft.unlink()

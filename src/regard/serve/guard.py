@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Mapping
 from time import monotonic
 from typing import Any
@@ -31,7 +32,8 @@ HEADERS = {
 }
 GUARDED = ("/api/", "/v1/", "/v2/")
 FORM = 2 << 20  # bytes of a form
-VALUES = 100_000  # of a request in JSON; commas within texts count too
+VALUES = 100_000  # of a request in JSON
+_TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)  # of JSON; it never looks back, however long they are
 BODIES = 16  # of the largest that a request may have: so many bytes may be on their way in at once
 log = logging.getLogger("regard.serve")
 
@@ -213,8 +215,18 @@ def check_values(kind: str, body: bytes) -> None:
     if kind == "application/x-www-form-urlencoded":
         if len(body) > FORM:
             raise Refused(413, f"The form is too large: limit {FORM:,} bytes. Send JSON.")
-    elif sum(map(body.count, (b",", b"{", b"["))) > VALUES:
+    elif _marks(body) > VALUES and (_quotes(body) > 4 * VALUES or _marks(_TEXTS.sub(b"", body)) > VALUES):
         raise Refused(413, f"The request has too many values: limit {VALUES:,}.")
+
+
+def _marks(body: bytes) -> int:
+    """How many values there may be: each begins after one of these, but they stand in texts too."""
+    return sum(map(body.count, (b",", b"{", b"[")))
+
+
+def _quotes(body: bytes) -> int:
+    """Marks that begin or end texts, names of values among them: of so many values, four each at most."""
+    return body.count(b'"') - body.count(b'\\"')
 
 
 def too_large(most: int) -> Refused:
