@@ -6,7 +6,8 @@
 
 Three ways to answer the same sentences by the same model, one after the other: the server as it is; the same server
 with batches of one; and a loop over the sentences one by one, as other servers do behind their interface, here without
-any server around it. Clients are lines of one process that shares the machine with the server.
+any server around it. Clients are lines of one process that shares the machine with the server; what a second of
+processor answers does not depend on who else works there.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, quantiles
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -41,6 +42,8 @@ class Heard:
 
     seconds: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    right: int = 0  # answers, those that were not counted among them
+    processor: float = float("nan")  # seconds that these took whoever answered
 
     def rate(self, during: float) -> float:
         """Sentences a second."""
@@ -81,22 +84,26 @@ def main() -> None:
     right, alone = offline(asked, lines)
     print(f"{asked.clients} clients, {asked.seconds:g} seconds, {len(lines)} sentences, engine {asked.engine}, "
           f"{asked.threads} thread(s), {asked.workers} worker(s), {asked.model.name}\n")  # fmt: skip
-    print("| | sentences/s | p50 ms | p95 ms | sentences a batch | wrong | times |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    base = 0.0
+    print("| | sentences/s | p50 ms | p95 ms | sentences a batch | wrong | times | a second of processor | times |")
+    print("| --- " * 9 + "|")
+    base = None
     for name, words in (("as it is", asked.words), ("--max-batch 1", ("--max-batch", "1"))):
-        with server(asked, *words) as (port, _):
+        with server(asked, *words) as (port, process):
+            since = processor(process)
             found = asyncio.run(load(port, asked, lines, right))
+            found.processor = processor(process) - since
             batch = counted(port)
-        base = base or found.rate(asked.seconds)
-        row(name, found.rate(asked.seconds), found, batch, base)
-    row("one by one, no server", 1 / mean(alone.seconds), alone, 1.0, base)
+        rates = (found.rate(asked.seconds), found.right / found.processor)
+        base = base or rates
+        row(name, rates, found, batch, base)
+    row("one by one, no server", (1 / mean(alone.seconds), alone.right / alone.processor), alone, 1.0, base)
 
 
-def row(name: str, rate: float, found: Heard, batch: float, base: float) -> None:
-    """One way to answer, in the table; what was wrong is told beside it."""
+def row(name: str, rates: tuple[float, float], found: Heard, batch: float, base: tuple[float, float]) -> None:
+    """One way to answer, in the table; what was wrong is told beside it. Rates: by the clock, and by processor."""
     middle, most = found.milliseconds()
-    told = [name, f"{rate:.1f}", f"{middle:.0f}", f"{most:.0f}", f"{batch:.1f}", len(found.wrong), f"{base / rate:.2f}"]
+    told = [name, f"{rates[0]:.1f}", f"{middle:.0f}", f"{most:.0f}", f"{batch:.1f}", len(found.wrong)]
+    told += [f"{base[0] / rates[0]:.2f}", f"{rates[1]:.1f}", f"{base[1] / rates[1]:.2f}"]
     print(f"| {' | '.join(map(str, told))} |", flush=True)
     for each in found.wrong[:5]:
         print("  wrong:", each, file=sys.stderr)
@@ -122,7 +129,7 @@ def offline(asked: Namespace, lines: Sequence[str]) -> tuple[dict[str, str], Hea
     torch.set_num_threads(asked.threads)
     model = regard.load(asked.model, engine=asked.engine, threads=asked.threads)
     right = {line: found.text for line, found in zip(lines, model.translate(list(lines)), strict=True)}
-    heard, begun = Heard(), perf_counter()
+    heard, begun, used = Heard(), perf_counter(), process_time()
     while perf_counter() - begun < min(asked.seconds, 20.0):
         line = lines[len(heard.seconds) % len(lines)]
         since = perf_counter()
@@ -130,6 +137,7 @@ def offline(asked: Namespace, lines: Sequence[str]) -> tuple[dict[str, str], Hea
         heard.seconds.append(perf_counter() - since)
         if text != right[line]:
             heard.wrong.append(f"{line!r}: {text!r}, not {right[line]!r}")
+    heard.right, heard.processor = len(heard.seconds), process_time() - used
     return right, heard
 
 
@@ -212,7 +220,9 @@ async def client(
         now = perf_counter()
         if status != 200 or json.loads(body)["translatedText"] != right[line]:
             heard.wrong.append(f"{status} {line!r}: {body[:200]!r}, not {right[line]!r}")
-        elif begin <= now <= end:
+            continue
+        heard.right += 1
+        if begin <= now <= end:
             heard.seconds.append(now - since)
     writer.close()
     await writer.wait_closed()
@@ -237,16 +247,28 @@ async def answer_of(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     return int(head[9:12]), b"".join(parts)
 
 
+def family(process: int) -> Iterator[tuple[Path, str]]:
+    """A process and those that it started: where the system tells of each, and its status."""
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            status = (path / "status").read_text(encoding="ascii", errors="replace")
+            if int(path.name) == process or f"\nPPid:\t{process}\n" in status:
+                yield path, status
+
+
 def memory(process: int) -> float:
     """MiB that a process has in memory, with those that it started."""
+    found = (re.search(r"^VmRSS:\s+(\d+)", status, re.M) for _, status in family(process))
+    return sum(int(each[1]) / 1024 for each in found if each)
+
+
+def processor(process: int) -> float:
+    """Seconds of processor that they took."""
     total = 0.0
-    for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError):
-            status = (path / "status").read_text(encoding="ascii", errors="replace")
-            own = int(path.name) == process or f"\nPPid:\t{process}\n" in status
-            found = re.search(r"^VmRSS:\s+(\d+)", status, re.M)
-            total += int(found[1]) / 1024 if own and found else 0.0
-    return total
+    for path, _ in family(process):
+        with suppress(OSError):
+            total += sum(map(int, (path / "stat").read_text().rpartition(")")[2].split()[11:13]))
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 # --- fuzz --------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def running(models, port=0, **settings):
 def opened(browser, origin, complaints=(), **settings):
     """A tab that may ask nobody but the server. What it complains of is an error, but for what is expected."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "accept_downloads": True} | settings)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)  # of a machine that has much to do
     tab, asked, found = context.new_page(), [], []
     tab.on("request", lambda request: asked.append(request.url))
     tab.on("pageerror", lambda error: found.append(str(error)))
@@ -92,7 +92,7 @@ def grid(tab, selector=".figure"):
 
 def asked(origin, **body):
     """What the interface answers to the same."""
-    found = httpx2.post(f"{origin}/api/v1/answer", json=body)
+    found = httpx2.post(f"{origin}/api/v1/answer", json=body, timeout=60)
     assert found.status_code == 200, found.text
     return found.json()["answers"][0]
 

@@ -16,7 +16,7 @@ from regard.translate.translator import Translator
 from serving import translator
 
 LENGTH = 40  # pieces that a text may have here
-ODD = "ja <script>alert(1)</script> </script> <img/src=x> 読む كتاب 🙂"
+ODD = "ja <script>alert(1)</script> </script> <img/src=x> 読む 她在读书 كتاب 🙂"
 
 
 @pytest.fixture(scope="module")
@@ -294,6 +294,7 @@ def test_the_tree_holds_the_outputs_and_chooses_one(browser, origin):
         assert [depth for depth, *_ in nodes].count(0) == 1
         for depth in range(1, max(depth for depth, *_ in nodes) + 1):
             assert sum(each == depth and not ended for each, ended, _ in nodes) <= 4 * 4
+            assert sum(each == depth and kind != "dead" for each, _, kind in nodes) <= 4  # as many as there are outputs
         bold = tab.locator(".tree .chosen text").evaluate_all("all => all.map(e => e.firstChild.textContent)")
         answers = asked(origin, inputs=LINE, model="toy", beam=4, nbest=4, tree=True)
         assert bold[:-1] == [piece.strip() for piece in answers[0]["pieces"]]

@@ -10,9 +10,11 @@ from threading import Event
 
 import pytest
 
+import serving
 from regard.serve import start
 from regard.serve.slots import Slots, left_of
-from served import BODY, HEAD, PATIENT, ask, children, is_ready, load, serving, until
+from served import BODY, HEAD, PATIENT, ask, children, is_ready, load, until
+from served import serving as started
 from serving import LINES, running, slow, spoken, translator
 
 # --- too many, too slow, gone ------------------------------------------------------------------------------
@@ -77,6 +79,25 @@ def test_a_line_without_a_request_is_closed(monkeypatch):
             line.close()
 
 
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_lines_are_the_same_on_any_loop(monkeypatch, loop):
+    """On uvloop connections once hung: a type that was checked in tests refused its transports."""
+    pytest.importorskip(loop)
+    monkeypatch.setattr(start, "HEAD", 0.4)
+    monkeypatch.setattr(serving, "options", lambda asked: start.options(asked) | {"loop": loop})
+    with running({"toy": spoken()}) as server:
+        line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENT)
+        assert [ask(server.port, line=line)[0] for _ in range(3)] == [200] * 3
+        line.close()
+        head = b"POST /translate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        whole = head + b"Content-Length: %d\r\n\r\n%s" % (len(BODY), BODY.encode())
+        large = head + b"Content-Length: 500000\r\n\r\n" + BODY.encode().ljust(500_000)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENT) as other:
+            other.sendall(whole * 5 + large + whole)  # pipelined, and a body beyond what is read ahead
+            found = b"".join(iter(lambda: other.recv(65536), b""))  # until the line is closed, unasked
+        assert found.count(b"HTTP/1.1 200 ") == 7
+
+
 def test_who_does_not_read_his_answer_is_cut_off():
     with running({"toy": spoken()}, patience=0.4) as server:
         line = socket.socket()
@@ -134,7 +155,7 @@ def test_what_a_process_was_answering_can_be_told_when_it_is_gone(tmp_path):
 
 @pytest.fixture
 def served(tmp_path):
-    with serving(tmp_path) as found:
+    with started(tmp_path) as found:
         yield found
 
 

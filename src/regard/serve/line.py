@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -12,8 +13,8 @@ class Line(H11Protocol):
 
     _late: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody connects."""
+    def connection_made(self, transport: Any) -> None:
+        """Somebody connects. Transports of other loops (uvloop) are no subclasses of asyncio's."""
         super().connection_made(transport)
         self._wait()
 

@@ -53,7 +53,7 @@ def options(settings: Settings) -> dict[str, Any]:
         "host": settings.host,
         "port": settings.port,
         "http": "regard.serve.line:Line",  # by name: a process must not import all of it before it can be looked after
-        "loop": "asyncio",  # whatever else is installed
+        "loop": "asyncio",  # whatever else is installed: models take the time, and lines behave alike everywhere
         "log_level": "warning",
         "access_log": False,
         "server_header": False,
