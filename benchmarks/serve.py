@@ -103,7 +103,8 @@ def row(name: str, rates: tuple[float, float], found: Heard, batch: float, base:
     """One way to answer, in the table; what was wrong is told beside it. Rates: by the clock, and by processor."""
     middle, most = found.milliseconds()
     told = [name, f"{rates[0]:.1f}", f"{middle:.0f}", f"{most:.0f}", f"{batch:.1f}", len(found.wrong)]
-    told += [f"{base[0] / rates[0]:.2f}", f"{rates[1]:.1f}", f"{base[1] / rates[1]:.2f}"]
+    times = [ours / rate if rate else float("nan") for ours, rate in zip(base, rates, strict=True)]
+    told += [f"{times[0]:.2f}", f"{rates[1]:.1f}", f"{times[1]:.2f}"]
     print(f"| {' | '.join(map(str, told))} |", flush=True)
     for each in found.wrong[:5]:
         print("  wrong:", each, file=sys.stderr)
