@@ -68,6 +68,16 @@ def test_a_server_of_such_models_alone_does_not_begin(seer):
         Shelf.of([seer])
 
 
+def test_what_writes_of_something_that_cannot_be_sent_is_no_translator(seer, tmp_path):
+    (seer / "recipe.toml").write_text('[task]\nverb = "answer"\nsource = "episodes"\n')
+    with client({"toy": spoken()}, [seer]) as server:
+        assert server.get("/api/v1/models/seer").json()["goal"] == "write"
+        assert [each["id"] for each in server.get("/v1/models").json()["data"]] == ["toy"]
+        found = server.post("/v1/completions", json={"prompt": "a", "model": "seer"})
+        assert found.status_code == 400 and "a side 'episodes'" in found.json()["error"]["message"]
+        assert [each["code"] for each in server.get("/languages").json()] == ["de", "en"]
+
+
 def test_a_first_model_that_cannot_be_opened_is_told_of(tmp_path, caplog):
     folder = saved(tmp_path / "de-en")
     (folder / "weights.safetensors").write_bytes(b"")
