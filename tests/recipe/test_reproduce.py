@@ -31,7 +31,7 @@ VARIANTS = {
     "unet",
 }
 VARIANTS |= {
-    name for name in NAMED if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-", "residual-"))
+    name for name in NAMED if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-", "residual-attention-"))
 }
 
 
