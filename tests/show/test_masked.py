@@ -11,6 +11,7 @@ import regard
 from regard.cli.classify import _class_json
 from regard.hooks import Masked
 from regard.recipe import resolve
+from regard.serve.schema import Answer
 from regard.serve.told import Wants, told
 from regard.show.answers import answers_html, answers_text, embed_answers, save_answers
 from regard.show.masked import DRAWN, MaskedImage, Masking
@@ -114,5 +115,6 @@ def test_masks_as_values():
     sent = told(found, Wants(figure=True))
     assert [(each["rows"], each["columns"]) for each in sent["masks"]] == [(9, 12), (5, 6)]
     assert sent["image"].startswith("data:image/png") and "grid" not in sent
+    assert Answer(**sent).masks[0].columns == 12, "a server sends no field that its schema has not"
     np.testing.assert_allclose(sent["masks"][1]["weights"], found.looked.masks[1].mask, atol=1e-6)
     assert "masks" not in told(found, Wants(alignment=False))

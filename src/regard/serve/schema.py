@@ -218,6 +218,7 @@ class Answer(BaseModel):
     words: list[str] | None = None
     looks: list[list[float]] | None = None
     grid: Grid | None = None
+    masks: list[Grid] | None = None
     image: str | None = None
     boxes: list[list[float]] | None = None
     latex: str | None = None
