@@ -116,5 +116,5 @@ def test_masks_as_values():
     assert [(each["rows"], each["columns"]) for each in sent["masks"]] == [(9, 12), (5, 6)]
     assert sent["image"].startswith("data:image/png") and "grid" not in sent
     assert Answer(**sent).masks[0].columns == 12, "a server sends no field that its schema has not"
-    np.testing.assert_allclose(sent["masks"][1]["weights"], found.looked.masks[1].mask, atol=1e-6)
+    np.testing.assert_allclose(sent["masks"][1]["weights"][0], found.looked.masks[1].mask, atol=1e-6)
     assert "masks" not in told(found, Wants(alignment=False))

@@ -101,7 +101,7 @@ def _(answer: Classification, wants: Wants) -> Told:
         found["image"] = image_url(seen.image)
     if answer.looked.masks:  # each a mean over the channels of its module
         masks = [each.mask for each in answer.looked.masks]
-        found["masks"] = [{"rows": len(each), "columns": len(each[0]), "weights": each.tolist()} for each in masks]
+        found["masks"] = [{"rows": len(each), "columns": len(each[0]), "weights": [each.tolist()]} for each in masks]
     if grid is not None:
         found["grid"] = {"rows": grid.shape[1], "columns": grid.shape[2], "weights": grid.tolist()}
     return found
