@@ -7,6 +7,7 @@
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
     glyphs, glyphs-alphabet   drawn characters of invented alphabets   image-label
+    mirror       images whose halves match                      image-label, nothing-image, label-image
     scenes       images of several shapes with a caption        image-text
     cue-discs    images of discs with masks of one of them     image-mask
     formulas, formulas-short   images of formulas with LaTeX    image-text
@@ -168,6 +169,12 @@ def _glyphs(
     from regard.data import glyphs
 
     return glyphs.generate(split=split, size=size, seed=seed, folder=folder, shared=shared)
+def _mirror(
+    *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
+) -> Iterator[Pair]:
+    from regard.data import mirror
+
+    return mirror.generate(split=split, size=size, seed=seed, reads=source, folder=folder)
 
 
 def _agreement(
@@ -253,6 +260,7 @@ def _distinct(pairs: Iterator[Pair]) -> Iterator[Pair]:
 
 _TOY_LANGUAGES = (("source", "target"),)
 _LABEL, _TAGS, _IMAGES = (("text", "label"),), (("text", "tags"),), (("image", "label"),)
+_MADE = (("nothing", "image"), ("label", "image"))  # images that are to be made
 _PLAIN = (("nothing", "text"),)
 _CAPTIONS = (("image", "text"),)
 _READ = (("text", "nothing"),)  # text of which a model finds what is hidden
@@ -317,6 +325,12 @@ BUILTIN: dict[str, Builtin] = {
             False,
             partial(_glyphs, True),
             {"train": 4_000, "val": 500, "test": 1_000},
+            "mirror",
+            "small images whose left and right halves match",
+            _IMAGES + _MADE,
+            False,
+            _mirror,
+            {"train": 10_000, "val": 500, "test": 1_000},
         ),
         Builtin(
             "agreement",

@@ -16,7 +16,7 @@ from typing import Protocol, Unpack, runtime_checkable
 from regard.data.held_out import USUAL, HeldOut
 from regard.data.labelled.detect import sides_of
 from regard.data.labelled.mask_warnings import MaskSurvey, mask_note, mask_warnings
-from regard.data.labelled.wanted import Kind, is_for_labels, is_labelled, rows_of
+from regard.data.labelled.wanted import Kind, is_for_labels, is_generated, is_labelled, rows_of
 from regard.data.labelled.warnings import LabelSurvey, caption_warnings, label_note, label_warnings
 from regard.data.names import by_split
 from regard.data.plain.wanted import is_plain
@@ -67,7 +67,8 @@ def check(
     if isinstance(data, str | Path):
         if not kind and source is None and target is None and (sides := sides_of(data)):
             kind = Kind(reads=sides[0], wants=sides[1])
-        named = is_plain(kind.get("reads", "text"), kind.get("wants", "text")) or is_for_labels(kind)
+        named = is_generated(kind.get("reads", "text"), kind.get("wants", "text"))
+        named = named or is_plain(kind.get("reads", "text"), kind.get("wants", "text")) or is_for_labels(kind)
         ends = (kind.get("reads", "text"), kind.get("wants", "text")) if named else (source or "?", target or "?")
         try:
             plan = plan_of_kind(data, kind, source, target, cache=cache, held_out=held_out)
@@ -106,6 +107,8 @@ def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple
     masks = {split: survey for split, survey in surveys.items() if isinstance(survey, MaskSurvey)}
     if masks:
         return list(mask_warnings(masks)), (*plan.notes, mask_note(masks))
+    if is_generated(plan.source, plan.target):
+        return [], plan.notes
     labels = {split: survey for split, survey in surveys.items() if isinstance(survey, LabelSurvey)}
     if not labels:
         return list(warnings(Languages(plan.source, plan.target), surveys)), plan.notes

@@ -17,7 +17,7 @@ from datasets import Dataset
 
 from regard.data.files import cache_folder
 from regard.data.held_out import USUAL, Cut, HeldOut
-from regard.data.labelled.wanted import Kind, is_labelled
+from regard.data.labelled.wanted import Kind, is_generated, is_labelled
 from regard.data.plain.wanted import is_plain
 from regard.data.plan import Plan
 from regard.data.report import Finding
@@ -94,6 +94,8 @@ class Corpus:
         files = (
             f"its {self.source}s"
             if labelled
+            else "its images"
+            if is_generated(self.source, self.target)
             else f"{name}.txt"
             if is_plain(self.source, self.target)
             else f"{name}.{self.source} and {name}.{self.target}"

@@ -31,7 +31,7 @@ class Made(Reader):
         self, name: str, split: str, size: int, seed: int, direction: tuple[str, str], folder: Path | None = None
     ) -> None:
         self.name, self.size, self.seed, self.direction = name, size, seed, direction
-        self.folder = (folder or cache_folder()).resolve() if direction[0] == "image" else None  # of its files
+        self.folder = (folder or cache_folder()).resolve() if "image" in direction else None  # of its files
         self.split: str = split
         self.paths = ()
         self.has_links = BUILTIN[name].has_gold

@@ -1,7 +1,8 @@
 """From what stands after `--data` to a plan: a built-in name, a downloadable one, a folder or a file.
 
 `plan_for` is for pairs of texts, `plan_for_labels` for texts and images with labels, and texts with tags,
-`plan_for_text` for plain text; `plan_of_kind` takes the one that is asked for.
+`plan_for_text` for plain text, `plan_for_images` for images that are to be made; `plan_of_kind` takes the one that is
+asked for.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from regard.data.builtin import BUILTIN
 from regard.data.catalogue import DOWNLOADS
 from regard.data.held_out import USUAL, HeldOut
 from regard.data.labelled.find import find_labelled
-from regard.data.labelled.wanted import BY_NAME, Columns, Kind, Wanted, columns_of, is_for_labels
+from regard.data.labelled.generated import find_generated
+from regard.data.labelled.wanted import BY_NAME, Columns, Kind, Wanted, columns_of, is_for_labels, is_generated
 from regard.data.layout import find
 from regard.data.make import plan_of_builtin
 from regard.data.plain.find import find_plain
@@ -77,6 +79,27 @@ def plan_for_labels(
     path = _existing(data)
     try:
         return find_labelled(path, wanted, held_out)
+    except OSError as failure:
+        raise MissingData(f"{path}: cannot be read: {failure.strerror}.") from None
+
+
+def plan_for_images(
+    data: str | Path,
+    *,
+    source: str = "nothing",
+    columns: Columns = BY_NAME,
+    size: int | None = None,
+    seed: int = 0,
+    cache: Path | None = None,
+    held_out: HeldOut = USUAL,
+) -> Plan:
+    """How to read images that are to be made; `source` says whether their labels are read, the rest is as above."""
+    if isinstance(data, str) and data in BUILTIN:
+        return _of_builtin(data, (source, "image"), size, seed, cache, held_out)
+    _refuse_size(data, size)
+    path = _existing(data)
+    try:
+        return find_generated(path, source, columns, held_out)
     except OSError as failure:
         raise MissingData(f"{path}: cannot be read: {failure.strerror}.") from None
 
@@ -152,6 +175,8 @@ def plan_of_kind(
 ) -> Plan:
     """How to read what `--data` names, as pairs of languages, as labelled data or as plain text, as its kind says."""
     ends = kind.get("reads", "text"), kind.get("wants", "text")
+    if is_generated(*ends):
+        return plan_for_images(data, source=ends[0], columns=columns_of(kind), **asked)
     if is_plain(*ends):
         return plan_for_text(data, source=ends[0], target=ends[1], asked=target or source, **asked)
     if is_for_labels(kind):

@@ -11,6 +11,8 @@ from regard.errors import UnknownName, UsageError
 READS = ("text", "image")
 WANTS = ("text", "label", "tags", "mask")
 _MANY = {"text": "captions", "label": "labels", "tags": "tags", "mask": "masks"}
+# What is read where images are wanted: a label, or nothing.
+MAKES = ("label", "nothing")
 # What labelled data is, first what is read; two texts are languages, and no labelled data.
 SIDES = (("text", "label"), ("text", "tags"), ("image", "label"), ("image", "text"), ("image", "mask"))
 HINT = 'Say which they are: --text COLUMN --label COLUMN (in Python text="...", label="..."); a number counts columns.'
@@ -19,8 +21,8 @@ HINT = 'Say which they are: --text COLUMN --label COLUMN (in Python text="...", 
 class Kind(TypedDict, total=False):
     """What `Corpus.open` and `check` take beside languages: the two sides, and the columns that hold them."""
 
-    reads: str  # text (default), image; nothing, of plain text
-    wants: str  # text (default; of an image its caption), label, tags; nothing, of plain text that is read
+    reads: str  # text (default), image; nothing, of plain text; of images that are to be made a label or nothing
+    wants: str  # text (default; of an image its caption), label, tags, image; nothing, of plain text that is read
     text: str | None  # the column of texts, words or images
     label: str | None  # the column of labels, tags or captions
 
@@ -63,8 +65,15 @@ def is_labelled(source: str, target: str) -> bool:
     return (source, target) in SIDES
 
 
+def is_generated(source: str, target: str) -> bool:
+    """Whether these sides of a corpus are those of images that are to be made."""
+    return target == "image" and source in MAKES
+
+
 def rows_of(source: str, target: str) -> str:
     """What the rows of a corpus are called in messages."""
+    if is_generated(source, target):
+        return "images"
     if is_plain(source, target):
         return "lines of text"
     if not is_labelled(source, target):
