@@ -55,11 +55,15 @@ def add_up(rows: Rows) -> Int[np.ndarray, " K"]:
 
 def draws(rows: Rows, seed: int = SEED) -> Iterator[Int[np.ndarray, " K"]]:
     """The summed counts of each draw. The same seed draws the same sentences, which is what pairs two systems."""
-    generator = np.random.default_rng(seed)
-    size = len(rows)
-    for _ in range(DRAWS):
-        times = np.bincount(generator.integers(size, size=size), minlength=size)
+    for times in counts_drawn(len(rows), seed):
         yield rows.weighted(times) if isinstance(rows, Sparse) else times @ rows
+
+
+def counts_drawn(size: int, seed: int = SEED, number: int = DRAWS) -> Iterator[Int[np.ndarray, " N"]]:
+    """How often each of so many sentences is taken, draw by draw."""
+    generator = np.random.default_rng(seed)
+    for _ in range(number):
+        yield np.bincount(generator.integers(size, size=size), minlength=size)
 
 
 def resample(rows: Rows, seed: int = SEED) -> Int[np.ndarray, "M K"]:

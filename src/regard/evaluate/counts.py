@@ -120,9 +120,9 @@ def percent(sums: Sequence[int]) -> float:
     return 100 * sums[0] / sums[1] if sums[1] else 0.0
 
 
-def signed(seed: int, head: str = "", tail: str = "") -> str:
+def signed(seed: int, head: str = "", tail: str = "", number: int = DRAWS) -> str:
     """The signature of a metric of our own: what it was told, the draws, their seed, and the version."""
-    return "|".join(filter(None, (head, f"bs:{DRAWS}|seed:{seed}", tail, f"version:regard-{__version__}")))
+    return "|".join(filter(None, (head, f"bs:{number}|seed:{seed}", tail, f"version:regard-{__version__}")))
 
 
 def matched(outputs: Sequence[str], references: Sequence[Reference]) -> list[tuple[str, ...]]:

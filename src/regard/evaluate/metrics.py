@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
+import torch
+
 from regard.errors import UnknownName, UsageError
 from regard.evaluate.calibration import count_ece
 from regard.evaluate.counts import Count, Counted, Reference, count_bleu, count_chrf, count_exact
@@ -24,8 +26,10 @@ from regard.evaluate.formulas import (
 from regard.evaluate.labels import count_accuracy, count_filled, count_macro_f1, count_tags
 from regard.evaluate.likelihood import Likelihood, count_bits, count_perplexity, count_piece_perplexity
 from regard.evaluate.masks import count_boundary, count_dice, count_iou, count_precision, count_recall
+from regard.evaluate.samples import PIXELS, Features, count_diversity, count_frechet, count_symmetry
+from regard.evaluate.samples import Count as CountSampled
 
-Needs = Literal["answers", "probabilities", "nll", "links", "places"]
+Needs = Literal["answers", "probabilities", "nll", "links", "places", "samples"]
 CountSure: TypeAlias = Callable[[Sequence[str], Sequence[Reference], Sequence[float]], Counted]
 CountLikely: TypeAlias = Callable[[Sequence[Likelihood]], Counted]
 
@@ -34,11 +38,12 @@ CountLikely: TypeAlias = Callable[[Sequence[Likelihood]], Counted]
 class Metric:
     """One metric.
 
-    name: in settings, logs and scores.json.  label: as people write it.  higher: whether more is better.
-    needs: answers and their references, the probabilities of the answers too, the log-likelihood of the right answers,
-    gold links, or where in an image words are.  form: how a value is printed.  count: what it counts of answers and
-    references, where it is made of them; count_sure: the same of answers, references and the answers' probabilities;
-    count_likely: of how likely the right answers are.
+    name: in settings, logs and scores.json. label: as people write it. higher: whether more is better. needs: answers
+    and their references, the probabilities of the answers too, the log-likelihood of the right answers, gold links,
+    where in an image words are, or samples beside real images. form: how a value is printed. count: what it counts of
+    answers and references, where it is made of them; count_sure: the same of answers, references and the answers'
+    probabilities; count_likely: of how likely the right answers are; count_samples: of samples, real images and what
+    describes both.
     """
 
     name: str
@@ -49,6 +54,7 @@ class Metric:
     count: Count | None = None
     count_sure: CountSure | None = None
     count_likely: CountLikely | None = None
+    count_samples: CountSampled | None = None
 
     def told(self, value: float | None) -> str:
         """A value as people read it; a dash where there is none."""
@@ -86,6 +92,9 @@ METRICS: dict[str, Metric] = {
         Metric("bits_per_byte", "bits per byte", False, "nll", "{:.3f}", count_likely=count_bits),
         Metric("aer", "AER", False, "links", "{:.1%}"),
         Metric("pointing", "pointing accuracy", True, "places", "{:.1f} %"),
+        Metric("frechet", "Frechet distance", False, "samples", "{:.2f}", count_samples=count_frechet),
+        Metric("diversity", "diversity", True, "samples", "{:.1f} %", count_samples=count_diversity),
+        Metric("symmetry_error", "symmetry error", False, "samples", "{:.1f} %", count_samples=count_symmetry),
         Metric("loss", "loss", False, "nll", "{:.3f}"),
     )
 }
@@ -95,6 +104,7 @@ LABELLED = ("accuracy", "macro_f1", "ece")  # what labels are measured by
 TAGGED = ("tag_accuracy",)  # what a tag for every word is measured by
 SEGMENTED = ("dice", "iou", "pixel_recall", "pixel_precision", "boundary_f1")  # what masks are measured by
 FILLED = ("fill_accuracy",)  # what hidden pieces are measured by
+SAMPLED = ("frechet", "diversity")  # what images that were made of noise are measured by
 GENERATED = ("perplexity", "piece_perplexity", "bits_per_byte")  # what a language model is measured by
 RENAMED = {"exact": "exact_match", "surprise": "nll"}  # as recipes and logs of older runs call them
 
@@ -149,11 +159,32 @@ def likely(names: Sequence[str], texts: Sequence[Likelihood]) -> dict[str, Count
     return found
 
 
-def measured(names: Sequence[str], answers: Sequence[Any], references: Sequence[Reference]) -> dict[str, float]:
-    """The value of each metric of some answers, each of which has a `text` and, if it is asked for, a `probability`."""
+def sampled(
+    names: Sequence[str], answers: Sequence[Any], references: Sequence[Any], features: Features | None = None
+) -> dict[str, Counted]:
+    """What each metric of samples counts, by its name; answers have `pixels`, references are. Others are passed over.
+
+    `features` describe images where a metric compares descriptions; None for their pixels.
+    """
+    wanted = {name: count for name in names if (count := metric(name).count_samples) is not None}
+    if not wanted:
+        return {}
+    made, real = torch.stack([each.pixels for each in answers]), torch.stack(list(references))
+    return {name: count(made, real, features or PIXELS) for name, count in wanted.items()}
+
+
+def measured(
+    names: Sequence[str], answers: Sequence[Any], references: Sequence[Any], features: Features | None = None
+) -> dict[str, float]:
+    """The value of each metric of some answers, each of which has a `text` and, if it is asked for, a `probability`.
+
+    Of samples see `sampled`.
+    """
     texts = [each.text for each in answers]
-    found = {}
+    found = {name: each.value() for name, each in sampled(names, answers, references, features).items()}
     for name in names:
+        if name in found:
+            continue
         sure = [each.probability for each in answers] if metric(name).count_sure is not None else None
         found[name] = counting(name, sure)(texts, references).value()
     return found
