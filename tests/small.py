@@ -7,7 +7,8 @@ import torch
 from regard import masks
 from regard.recipe import resolve
 from regard.registry import Maker, names
-from regard.types import Batch, Grid, Padded
+from regard.task import Spec
+from regard.types import Batch, Grid, Labelled, Padded
 
 RECIPE = Path(__file__).parent / "small.toml"
 SOURCE, TARGET = 31, 37  # sizes of the vocabularies
@@ -43,6 +44,9 @@ def batch(source=(7, 5, 2), target=(6, 3, 5)):
 def built(recipe):
     """The model of a recipe; one that shares its table has one vocabulary, one that reads images three channels."""
     reads = recipe.task.settings["source"].name
+    if recipe.model.name == "gan":
+        size = recipe.task.settings["target"].settings["size"]
+        return recipe.build(3 if reads == "label" else 0, Spec(3, tuple(size)))
     if reads == "nothing":
         return recipe.build(0, TARGET)
     return recipe.build(
@@ -52,6 +56,8 @@ def built(recipe):
 
 def forward(model):
     """What a model makes of a small batch: the scores of every step, class or tag, and what was looked at."""
+    if hasattr(model, "judge"):
+        return judged(model)
     sees = getattr(model.encode, "sees_images", False)
     source = pictures(((16, 16), (13, 11), (8, 16))) if sees else words(SOURCE, (7, 5, 2))
     if hasattr(model.predict, "teach"):
@@ -63,6 +69,13 @@ def forward(model):
     if hasattr(model.predict, "segment"):
         return model.segment(source)
     return model.label(source) if hasattr(model.predict, "label") else model.tag(source)
+
+
+def judged(model):
+    """What the critic of a GAN thinks of three images that the generator makes."""
+    labels = torch.tensor([0, 2, 1]) if model.sizes[0] else None
+    images = model.generate(torch.randn(3, model.generator.noise), labels)
+    return Labelled(model.judge(images, labels).unsqueeze(1))
 
 
 def overrides(kind, name, predict="luong"):
@@ -148,6 +161,8 @@ def task_of(settings):
     return found
 
 
+WIDTHS = 8  # of each block of a network that has a list of them
+
 # Recipes run at these sizes in tests; every other setting stays as it is.
 SMALLER = {"width": 8, "hidden": 8, "features": 8, "feed": 13, "heads": 2, "longest": 19}
 
@@ -158,6 +173,8 @@ def smaller(made, sizes=SMALLER):
     for key, value in made.settings.items():
         if isinstance(value, Maker):
             found[key] = smaller(value, sizes)
+        elif key == "widths":
+            found[key] = (WIDTHS,) * len(value)
         else:
             found[key] = sizes[key] if key in sizes and value else value
     return Maker(made.kind, made.name, found)

@@ -18,7 +18,7 @@ from regard.task import Example, Goal, Side, Spec, Task, TaskParts, side_of
 from regard.types import Batch
 from small import RECIPE
 
-SIDES, GOALS, PREDICTORS = names("side"), names("goal"), names("predict")
+SIDES, GOALS, PREDICTORS = names("side"), names("goal"), {**names("predict"), **names("model")}
 ROLES = ("source", "target")
 TEXTS = ["a b c d e", "b a", "c c a", "e d c b a d e", "d"]
 CELLS = {
@@ -58,6 +58,17 @@ USED = {
         "nothing",
         ("predict.part=vector", "task.source=segments", "task.target=nothing", "attend=none"),
     ),
+    "adversarial": ("label", "image", ()),
+}
+# Of a model that is no flow of four stages.
+MODELS = {
+    "adversarial": (
+        "sagan",
+        (
+            *("task.source=label", "task.target.size=[4,8]", "generator.widths=[3,5]", "generator.noise=2"),
+            *("generator.at=4", "critic.widths=[5]", "critic.at=2"),
+        ),
+    )
 }
 LEARNT = [name for name in USED if name != "encode"]
 
@@ -197,8 +208,10 @@ def test_what_was_not_fitted_says_so(name, cells, tmp_path):
 def ready(name, cells, more=()):
     """A goal with fitted sides, and a tiny model for it."""
     reads, wants, settings = USED[name]
-    source, target = made(reads, "source"), made(wants, "target")
-    recipe = resolve(RECIPE, [f"task.goal={name}", *settings, *more])
+    changed = {"size": (4, 8)} if wants == "image" else {}
+    source, target = made(reads, "source"), made(wants, "target", **changed)
+    named, sizes = MODELS.get(name, (RECIPE, (f"task.goal={name}",)))
+    recipe = resolve(named, [*sizes, *settings, *more])
     parts = TaskParts.build(recipe.task(), source, target)  # a goal may say what its sides shall know
     source.fit(cells[reads]), target.fit(cells[wants])
     torch.manual_seed(7)
@@ -264,7 +277,7 @@ def test_a_goal_prepares_collates_and_is_minimised(name, cells):
 @pytest.mark.parametrize("name", LEARNT)
 def test_nll_is_the_mean_over_predictions(name, cells):
     """However the examples are batched, shared out and smoothed."""
-    smooth = ["task.goal.smoothing=0.3"] if name not in ("tag", "fill", "segment") else []
+    smooth = ["task.goal.smoothing=0.3"] if name not in ("tag", "fill", "segment", "adversarial") else []
     parts, model = ready(name, cells, smooth)
     model.eval()
     whole = next(iter(batches(parts, cells)))
@@ -315,6 +328,8 @@ def test_sides_that_do_not_go_with_a_goal_are_refused():
         ("encode", "text", "label"),
         ("segment", "image", "label"),
         ("segment", "text", "mask"),
+        ("adversarial", "text", "image"),
+        ("adversarial", "nothing", "label"),
     ):
         task = Task(source=maker("side", source), target=maker("side", target), goal=maker("goal", goal))
         with pytest.raises(RegardError, match=f"the goal '{goal}'"):

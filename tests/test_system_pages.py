@@ -20,6 +20,7 @@ WORDS = {
     "hidden": "fill_accuracy",
     "error": "aer",
     "Dice": "dice",
+    "symmetry": "symmetry_error",
 }
 
 

@@ -31,6 +31,7 @@ DATA = {
     ("image", "text"): "scenes",
     ("formula", "latex"): "formulas-short",
     ("image", "mask"): "cue-discs",
+    ("nothing", "image"): "mirror",
 }
 SETTINGS = ("train.schedule=constant", "train.tensorboard=false", "train.precision=fp32", "train.validate_steps=2")
 ROWS = 41
@@ -45,11 +46,18 @@ def small_job(name, folder, steps, resume=False):
     path = folder / "small.toml"
     path.write_text(write(Recipe(recipe.about, smaller(recipe.model, SIZES), recipe.train, recipe.task)))
     sides = tuple(recipe.task.settings[side].name for side in ("source", "target"))
-    images = {("image", "label"): 4096, ("image", "text"): 4 * 64 * 64, ("formula", "latex"): 4 * 64 * 64}
-    images[("image", "mask")] = 4 * 64 * 64
+    images = {
+        ("image", "label"): 4096,
+        ("nothing", "image"): 4096,
+        ("image", "text"): 4 * 64 * 64,
+        ("image", "mask"): 4 * 64 * 64,
+        ("formula", "latex"): 4 * 64 * 64,
+    }
     tokens = images.get(sides, 257)
     lengths = {"blocks": ("task.examples.length=13",), "documents": ("task.examples.length=29",)}
     small = ("task.source.size=[33,65]",) if name.startswith("caption-frozen") else ()  # a cell is 32 pixels wide
+    if sides == ("nothing", "image"):
+        small = ("generator.widths=[8,8,8,8]", "critic.widths=[8,8,8]")
     settings = (*SETTINGS, *small, f"train.tokens={tokens}", *lengths.get(recipe.task.settings["examples"].name, ()))
     return TrainJob(path, DATA[sides], folder / "run", steps=steps, size=ROWS, settings=settings, resume=resume)
 
@@ -68,7 +76,7 @@ def texts(model, cells):
 
 def values(parts, model, cells, references):
     """The metrics of a task, of answers or of how likely the right ones are."""
-    if all(metric(name).count_likely for name in parts.metrics):
+    if all(metric(name).count_likely for name in parts.metrics):  # of a language model
         return {name: each.value() for name, each in likely(parts.metrics, model.likelihoods(references)).items()}
     asked, right = parts.goal.questions(cells, references)
     return measured(parts.metrics, parts.goal.answer(model.model, asked), right)
@@ -79,7 +87,7 @@ def shown(run, goal, cell, reference):
     text = "the [MASK] ." if goal == "fill" else cell or reference
     out = run / "seen.txt"
     try:
-        show(run, text.splitlines()[0], out=out)
+        show(run, None if goal == "adversarial" else text.splitlines()[0], out=out)
     except UsageError as error:
         assert "does not attend" in str(error), error
         return ""
@@ -95,7 +103,8 @@ def test_a_system_trains_answers_is_measured_shown_saved_loaded_and_resumed(name
     recipe = resolve(job.recipe)
     parts = kept_parts(RunFolder(tmp_path / "run", resume=True), recipe.task())
     (validation,) = log(tmp_path, "validate")
-    assert {*parts.metrics, "nll"} <= {*validation["values"]}
+    likelihood = set() if parts.goal.predicts == "generate" else {"nll"}
+    assert {*parts.metrics, *likelihood} <= {*validation["values"]}
     rows = Corpus.open(job.data, size=ROWS, **_columns(recipe)).split("val")
     cells = list(rows["source"])[:5]
     answers = texts(model, cells)

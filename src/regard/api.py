@@ -83,6 +83,7 @@ def evaluate(
     window: int | None = None,
     cache: Cache | None = None,
     tune: bool = False,
+    features: str | Path | None = None,
     say: Say = silent,
 ) -> Report:
     """Measure a model on a split of a corpus by the metrics of its task, each with its 95 % interval.
@@ -93,18 +94,17 @@ def evaluate(
             the columns of a table.
         by_length: the main metric by the length of the source too, where that is text.
         gold: a file of gold links, a line a pair, for the alignment error; else those of the corpus.
-        beam: how many outputs are followed at once, of models that write; `alpha` is their length penalty, `tokenize`
-            how sacreBLEU cuts words.
+        beam: how many outputs a writer follows; `alpha` is its length penalty, `tokenize` how sacreBLEU cuts words.
         validation: what was cut off from train where the corpus lacks splits, if not what the model's training did;
             `test` likewise.
-        any_language: take `source` and `target` even where the model was trained for others.
-        engine: what runs a model that is read from a folder.
+        any_language: take both languages even where the model was trained for others. engine: what runs a folder.
         outputs: a file that keeps the answers, a line each; `probabilities` one that keeps how sure the model was of
             each, where it tells.
         window: pieces that a language model predicts at once; `cache` is what it looks back at, `tune` chooses how.
+        features: a classifier by whose features images that were made are compared with others.
         say: hears notes in words.
     """
-    cut, scored = HeldOut(validation, test), (window, cache, tune)
+    cut, scored = HeldOut(validation, test), (window, cache, tune, features)
     asked = EvaluateOptions(split, source, target, any_language, cut, by_length, gold, beam, alpha, tokenize, *scored)
     report, answers = measure(model, data, asked, engine=engine, say=say)
     if outputs is not None:

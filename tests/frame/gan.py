@@ -139,7 +139,7 @@ def register():
     """The parts above, by name."""
     part("side", "points")(Points)
     part("model", "duel")(Duel)
-    part("goal", "adversarial")(Adversarial)
+    part("goal", "points")(Adversarial)
 
 
 def circle(count):

@@ -31,6 +31,7 @@ from regard.cli import (
     quickstart,
     recipe,
     reproduce,
+    sample,
     score_links,
     segment,
     serve,
@@ -67,6 +68,7 @@ app.command("segment")(segment.segment)
 app.command("fill")(fill.fill)
 app.command("encode")(encode.encode)
 app.command("generate")(generate.generate)
+app.command("sample")(sample.sample)
 app.command("score")(generate.score)
 app.command("align")(align.align)
 app.command("score-links")(score_links.score_links)

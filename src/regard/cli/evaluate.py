@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,6 +23,9 @@ from regard.cli.options import (
     cache_of,
 )
 
+if TYPE_CHECKING:
+    from regard.evaluate import Report
+
 Gold = Annotated[
     Path | None, typer.Option(help="Gold links, a line a pair, for the alignment error; else those of the corpus.")
 ]
@@ -37,6 +40,12 @@ Probabilities = Annotated[
 
 Window = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Of a language model: pieces that are predicted at once.")
+]
+FeaturesOf = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="RUN", help="Of a generator: a classifier of images, by whose features the Frechet distance compares."
+    ),
 ]
 CacheTune = Annotated[bool, typer.Option("--cache-tune", help="Choose theta and share on the validation split.")]
 
@@ -65,6 +74,7 @@ def evaluate(
     cache_theta: CacheTheta = None,
     cache_share: CacheShare = None,
     cache_tune: CacheTune = False,
+    features: FeaturesOf = None,
     engine: EngineName = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
@@ -72,22 +82,26 @@ def evaluate(
 
     Of a translator: BLEU, chrF, exact match, alignment error where gold links are. Of a captioner: the same, and how
     often nouns look at what they name. Of a classifier: accuracy, macro F1, calibration, which classes are taken for
-    which. Of a tagger: accuracy, tag by tag. Of a language model: perplexity. The languages are those that the model
-    was trained for; --from and --to may be left out, or name the columns of a table of texts and labels.
+    which. Of a tagger: accuracy, tag by tag. Of a language model: perplexity. Of a generator: Frechet distance and
+    diversity of as many samples as there are images. The languages are those that the model was trained for; --from and
+    --to may be left out, or name the columns of a table of texts and labels.
 
     Example: regard evaluate runs/de-en --data multi30k --from de --to en --by-length
     """
     from regard.api import evaluate as measure
     from regard.data.held_out import read_amount
 
-    cut = {"validation": validation, "test": test}
-    rows: dict[str, Any] = {name: None if text is None else read_amount(text) for name, text in cut.items()}
+    cut = (("validation", validation), ("test", test))
+    rows: dict[str, Any] = {name: None if text is None else read_amount(text) for name, text in cut}
     rows |= {"split": split, "source": source, "target": target, "any_language": any_language}
     asked: dict[str, Any] = {"gold": gold, "beam": beam, "alpha": alpha, "tokenize": tokenize, "engine": engine}
-    asked |= {"probabilities": probabilities, "window": window, "tune": cache_tune}
-    asked |= {"cache": cache_of(cache, cache_theta, cache_share)}
-    asked |= {"by_length": by_length or out is not None, "outputs": outputs_file, "say": partial(typer.echo, err=True)}
-    report = measure(model, data, **rows, **asked)
+    asked |= {"probabilities": probabilities, "window": window, "tune": cache_tune, "features": features}
+    asked |= {"cache": cache_of(cache, cache_theta, cache_share), "say": partial(typer.echo, err=True)}
+    asked |= {"by_length": by_length or out is not None, "outputs": outputs_file}
+    _told(measure(model, data, **rows, **asked), out, as_json)
+
+
+def _told(report: Report, out: Path | None, as_json: bool) -> None:
     if out is not None:
         typer.echo(f"drawn: {report.figure(out)}", err=True)
     typer.echo(report.as_json() if as_json else report.as_text())

@@ -108,12 +108,13 @@ def show(
 ) -> None:
     """Answer a sentence and show what the model looked at, and how far to believe it.
 
-    Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back
-    at (with --cache, what its cache looks at), and with --samples how it goes on. Of a filler: for each [MASK]. Of a
+    Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back at
+    (with --cache, what its cache looks at), and with --samples how it goes on. Of a filler: for each [MASK]. Of a
     captioner: where in the image, for each word. Of a classifier or a tagger: the words that it looked at (an image:
     where). Of a segmenter: image, found mask and gates (--right MASK: the right one; --training: gates over a run's
-    training). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration (--answers
-    12: with six of each; of captions, those nearest to their references and those farthest from them).
+    training). Of a generator: what five pixels of its samples looked at (of a class, if one is named). With --data, a
+    page of a test set with a right answer, a wrong one, confusions and calibration (--answers 12: with six of each; of
+    captions, those nearest to their references and those farthest from them).
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
@@ -149,7 +150,9 @@ def _shown(model: Path, asked: Request) -> None:
         _check(asked, (goal, reads), verb_of(model))
     elif asked.sentence is None:
         open_model(model)  # which says what is wrong, before what was asked of it is judged
-    if goal == "fill" and asked.data is None:
+    if goal == "adversarial":
+        _sampled(model, asked)
+    elif goal == "fill" and asked.data is None:
         _filled(model, asked)
     elif goal != "write" or reads not in ("text", "nothing"):
         _answered(model, asked)
@@ -194,6 +197,21 @@ def _answered(model: Path, asked: Request) -> None:
     else:
         drawing = {"smooth": True} | asked.drawing
         show_inputs(found, _sentences(asked.sentence, asked.right), asked.right, asked.out, drawing)
+
+
+def _sampled(model: Path, asked: Request) -> None:
+    """A generator: some samples, of the class that is named if one is, and what five pixels of each looked at."""
+    from regard.cli.show_answers import show_made
+    from regard.errors import UsageError
+
+    names = ("target", "view", "kind", "layer", "head", "pieces", "compare", "right", "data", "answers")
+    given = (asked.target, asked.view, *asked.looks, asked.compare, asked.right, asked.data, asked.answers)
+    refused = [name for name, value in zip(names, given, strict=True) if value]
+    if refused:
+        raise UsageError(
+            f"--{refused[0]} is for models that answer something; this one was made to sample.", hint="Leave it out."
+        )
+    show_made(model, asked.sentence, asked.out)
 
 
 def _filled(model: Path, asked: Request) -> None:

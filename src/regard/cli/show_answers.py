@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from regard.tasks.using import TaskModel
 
 KEPT = 10  # pieces that are found for a hole; those shown are the likeliest of them and the right one
+MADE = 4  # samples of a generator that are shown
 NUMBERS = (".json", ".csv")  # files of numbers
 LOOKED = 200  # examples of a split among which right and wrong answers are looked for
 
@@ -74,6 +75,22 @@ def show_holes(model: TaskModel, cells: Sequence[str], right: str | None, view: 
         raise UsageError(f"{out}: a {out.suffix} file holds one text; found {len(answers)}.", hint="One by one.")
     if answers[0].record is not None:
         typer.echo(f"written: {save_record(answers[0].record, out, view=view)}", err=True)
+
+
+def show_made(folder: Path, label: str | None, out: Path | None) -> None:
+    """Some samples of a generator, and what five pixels of each looked at."""
+    from regard.cli.show import _write
+    from regard.show.canvas import check_name
+    from regard.show.sampled import FILES, sampled_text, save_sampled
+    from regard.tasks.objects import open_model
+
+    if out is not None:
+        check_name(out, FILES)
+    made = [each.seen() for each in open_model(folder).sample(MADE, label=label)]
+    if out is None:
+        _write(sampled_text(made))
+        return
+    typer.echo(f"written: {save_sampled(made, out)}", err=True)
 
 
 def show_split(model: TaskModel, folder: Path, of: tuple[str, str], count: int, out: Path) -> None:

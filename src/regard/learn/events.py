@@ -19,7 +19,8 @@ class Step:
     """One update: its number, the seconds since the start, the negative log-likelihood of a piece, pieces a second.
 
     `norm` is the length of the gradient before it was cut; `left` the seconds that the budget still allows. Of several
-    objectives `nll` and `norm` are the first one's, and `losses` has what each of them reports.
+    objectives `nll` and `norm` are the first one's, and `losses` has what each of them reports; `noted` has
+    what the model says of itself.
     """
 
     number: int
@@ -30,18 +31,21 @@ class Step:
     norm: float = 0.0
     left: float | None = None
     losses: Mapping[str, float] = field(default_factory=dict)
+    noted: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Validation:
     """What the caller's validation found: values by name, a few lines worth showing, and what was looked at.
 
-    Each of `looks` is a document as `regard.show` draws it; they are kept for each validation.
+    Each of `looks` is a document as `regard.show` draws it; they are kept for each validation, and so is `picture`, a
+    PNG file.
     """
 
     values: Mapping[str, float]
     samples: tuple[str, ...] = ()
     looks: tuple[Mapping[str, Any], ...] = ()
+    picture: bytes | None = None
 
     def score(self, metric: str) -> tuple[str, float]:
         """The metric's name and its value, turned so that more is better; "auto" takes the first."""

@@ -4,6 +4,7 @@ state.safetensors   all that is needed to go on
 last/  best/        model folders: as the weights are now, and as they were at the best validation
 log.jsonl           what happened, a line an event
 looks/              what was looked at in a few sentences, a file a validation
+samples/            what a generator made, a picture a validation
 tensorboard/        the same for TensorBoard
 """
 
@@ -21,7 +22,7 @@ from tempfile import TemporaryFile
 from regard.errors import TrainingError, UsageError
 from regard.model import put_back
 
-NAMES = ("state.safetensors", "last", "best", "log.jsonl", "looks", "tensorboard")
+NAMES = ("state.safetensors", "last", "best", "log.jsonl", "looks", "samples", "tensorboard")
 SPARE = 16 * 2**20  # room for the log, the events and the tokenizers
 
 
@@ -52,6 +53,11 @@ class RunFolder:
     def looks(self) -> Path:
         """Where looks are kept."""
         return self.folder / "looks"
+
+    @property
+    def samples(self) -> Path:
+        """Where pictures of samples are kept."""
+        return self.folder / "samples"
 
     def check(self) -> None:
         """Refuse a folder that cannot be this run's; nothing is touched."""

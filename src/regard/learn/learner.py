@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from torch import Tensor
 from regard.engine.precision import can_bf16
 from regard.errors import TrainingError
 from regard.fast.pages import keep_pages
-from regard.learn.average import Average
+from regard.learn.average import Average, Weights
 from regard.learn.contract import held_to_contract, rehearse
 from regard.learn.diagnose import origin
 from regard.learn.distribute import gathered, is_sharded, placed_like, without_sync
@@ -62,6 +62,7 @@ class Update:
     rate: float
     norm: float
     losses: Mapping[str, float]
+    noted: Mapping[str, float] = field(default_factory=dict)  # what the model has to say of itself
 
 
 class Learner:
@@ -105,12 +106,18 @@ class Learner:
         with held_to_contract(self.model) if self.number == 1 else nullcontext():
             done = [self._minimise(*turn, rate) for turn in zip(turns, groups, strict=True)]
         if self.average is not None:
-            self.average.follow(self.number, weights_of(self.model))
+            self.average.follow(self.number, self._averaged_of(weights_of(self.model)))
         found: dict[str, list[float]] = {}
         for turn, (nll, _, _) in zip(turns, done, strict=True):
             found.setdefault(turn.objective.name, []).append(nll)
         losses = {name: sum(each) / len(each) for name, each in found.items()}
-        return Update(next(iter(losses.values())), done[0][1], rate, done[0][2], losses)
+        told: Any = getattr(self.model, "noted", dict)
+        return Update(next(iter(losses.values())), done[0][1], rate, done[0][2], losses, told())
+
+    def _averaged_of(self, weights: Weights) -> Weights:
+        """Those that an average follows: all, unless the model says which."""
+        wanted: Any = getattr(self.model, "is_averaged", None)
+        return weights if wanted is None else {name: each for name, each in weights.items() if wanted(name)}
 
     def _minimise(self, objective: Minimiser, group: list[Batch], rate: float) -> tuple[float, int, float]:
         """One step of one objective: its mean -log p, of how many predictions, and the gradient's length."""
@@ -159,7 +166,7 @@ class Learner:
         if self.average is not None:
             current = weights_of(self.model)
             own = {name: each.detach().clone() for name, each in current.items()}
-            put_weights(self.model, self.average.weights(current))
+            put_weights(self.model, {**current, **self.average.weights(self._averaged_of(current))})
         self.model.eval()
         try:
             yield self._usable()

@@ -58,6 +58,7 @@ class Log:
         values |= {"norm": step.norm, "speed": step.speed}
         if len(step.losses) > 1:  # of one objective it is the first value
             values |= {name: sum(each.losses[name] for each in self.steps) / len(self.steps) for name in step.losses}
+        values |= step.noted
         self.steps.clear()
         self.write("step", number=step.number, seconds=round(step.seconds, 3), **values)
         self._scalars("train", values, step.number)

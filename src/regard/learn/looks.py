@@ -2,6 +2,7 @@
 
 Each is {"format": "regard-looks-1", "number": N, "figures": [document, ...]}, documents as `regard.show` draws them.
 Of many validations, as many as can be told apart in a replay are kept, as evenly spread as they come.
+What a generator made is a picture, `samples/NNNNNN.png`.
 """
 
 from __future__ import annotations
@@ -19,16 +20,25 @@ MOST = 200  # files of a run: some ten megabytes
 
 def keep_looks(folder: Path, number: int, figures: Sequence[Mapping[str, Any]]) -> None:
     """Write those of an update, to another name first: a crash leaves a whole file or none."""
-    folder.mkdir(exist_ok=True)
     told = json.dumps({"format": FORMAT, "number": number, "figures": list(figures)}, ensure_ascii=False)
-    with NamedTemporaryFile("w", dir=folder, prefix=".", suffix=".tmp", encoding="utf-8", delete=False) as draft:
-        draft.write(told)
-    Path(draft.name).chmod(0o644)
-    Path(draft.name).replace(_path(folder, number))
+    _keep(folder, _path(folder, number).name, told.encode())
     numbers = numbers_of(folder)
     while len(numbers) > MOST:  # the first and the last stay; of the others goes the one that leaves the least gap
         _, place = min((numbers[place + 1] - numbers[place - 1], place) for place in range(1, len(numbers) - 1))
         _path(folder, numbers.pop(place)).unlink(missing_ok=True)
+
+
+def keep_picture(folder: Path, number: int, picture: bytes) -> None:
+    """Write that of an update, likewise."""
+    _keep(folder, f"{number:06d}.png", picture)
+
+
+def _keep(folder: Path, name: str, content: bytes) -> None:
+    folder.mkdir(exist_ok=True)
+    with NamedTemporaryFile(dir=folder, prefix=".", suffix=".tmp", delete=False) as draft:
+        draft.write(content)
+    Path(draft.name).chmod(0o644)
+    Path(draft.name).replace(folder / name)
 
 
 def _path(folder: Path, number: int) -> Path:
@@ -50,10 +60,10 @@ def numbers_of(folder: Path) -> list[int]:
 
 
 def drop_looks(folder: Path, after: int) -> None:
-    """Take away those of updates that will be made again, and what a kill left half written."""
-    for number in numbers_of(folder):
-        if number > after:
-            _path(folder, number).unlink()
+    """Take away looks, or pictures, of updates that will be made again, and what a kill left half written."""
+    for each in [*folder.glob("*.json"), *folder.glob("*.png")]:
+        if each.stem.isdigit() and int(each.stem) > after:
+            each.unlink()
     for draft in folder.glob(".*.tmp"):
         with suppress(FileNotFoundError):
             draft.unlink()

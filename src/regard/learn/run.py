@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -22,7 +23,7 @@ from regard.learn.events import Outcome, Reason, Saved, Step, Tell, Validated, V
 from regard.learn.folder import RunFolder, needed_bytes
 from regard.learn.learner import Learner
 from regard.learn.log import Log
-from regard.learn.looks import drop_looks, keep_looks
+from regard.learn.looks import drop_looks, keep_looks, keep_picture
 from regard.learn.loss import PLAIN
 from regard.learn.optimise import copies_of
 from regard.learn.processes import Processes
@@ -155,7 +156,8 @@ class Run:
             seed_randomness(self.seed + self.processes.place)
             if goes_on:
                 self.processes.each(lambda: self._restore(read_state(self.place.state)))
-                self.processes.alone(lambda: drop_looks(self.place.looks, self.learner.number))
+                for folder in (self.place.looks, self.place.samples):
+                    self.processes.alone(partial(drop_looks, folder, self.learner.number))
             self.began = time.monotonic() - self.progress.seconds
             self.tick()
             self.saved, self.saved_number = self.seconds, self.learner.number
@@ -187,7 +189,8 @@ class Run:
         self.tick()
         left = self.budget.left(self.learner.number, self.seconds, self.spent / self.made)
         speed = self.pieces / self.spent
-        step = Step(self.learner.number, self.seconds, done.nll, speed, done.rate, done.norm, left, done.losses)
+        told = (done.nll, speed, done.rate, done.norm, left, done.losses, done.noted)
+        step = Step(self.learner.number, self.seconds, *told)
         if self.processes.main:
             self.log.step(step)
             self.tell(step)
@@ -229,6 +232,8 @@ class Run:
                 self._keep_best(model, found.values)
         if found.looks:
             self._write(lambda: keep_looks(self.place.looks, number, found.looks))
+        if found.picture:
+            self._write(partial(keep_picture, self.place.samples, number, found.picture))
         self.learner.schedule.judge(score)
         self.tick()
         progress.validated, progress.validated_seconds = number, self.seconds

@@ -46,6 +46,8 @@ from regard.tasks.frozen import keep_features
 from regard.tasks.language_model import LanguageModel
 from regard.tasks.objects import open_model
 from regard.tasks.references import once_each
+from regard.tasks.sampler import Sampler
+from regard.tasks.sampling import evaluate_samples
 from regard.tasks.using import TaskModel
 from regard.tasks.writer import Writer
 from regard.translate.translator import Translation, Translator
@@ -68,6 +70,7 @@ class EvaluateOptions:
     window: int | None = None
     cache: Cache | None = None
     tune: bool = False
+    features: str | Path | None = None
 
 
 USUALLY = EvaluateOptions()
@@ -112,6 +115,8 @@ def evaluate(
         )
     if (asked.cache is not None or asked.window is not None) and not isinstance(used, LanguageModel):
         raise UsageError("cache and window are for language models, which are scored on running text.")
+    if asked.features is not None and not isinstance(used, Sampler):
+        raise UsageError("features are for models that make images, which are compared by them.")
     corpus = data if isinstance(data, Corpus) else _opened(used, data, asked)
     if isinstance(used, TaskModel):
         keep_features(used.model, used.source)
@@ -121,6 +126,8 @@ def evaluate(
         report, answers = _scored(used, rows, replace(asked, cache=_cache(used, corpus, asked)))
     elif isinstance(used, Encoder):
         report, answers = _neighbours(used, rows)
+    elif isinstance(used, Sampler):
+        report, answers = evaluate_samples(used, rows, corpus.name, asked.features)
     else:
         report, answers = _written(used, rows, asked) if writes else _answered(used, rows, asked)
     sides = f"{corpus.source} to {corpus.target}, {_counted(rows, corpus)}"
@@ -262,6 +269,8 @@ def _scored(model: LanguageModel, rows: Dataset, asked: EvaluateOptions) -> Meas
 def _counted(rows: Dataset, corpus: Corpus) -> str:
     """How many there are to read; of images with several captions, how many of each."""
     read = len(set(rows["source"])) if corpus.source == "image" else len(rows)
+    if corpus.target == "image":
+        return f"{len(rows):,} images"
     more = f" with {len(rows):,} captions" if read < len(rows) else ""
     return f"{read:,} {corpus.source}s{more}"
 

@@ -60,11 +60,14 @@ class Validator:
     def __call__(self, model: Model) -> Validation:
         """Answers against what is right."""
         names = [name for name in self.parts.metrics if metric(name).needs != "nll"]
-        values = measured(names, self.parts.goal.answer(model, self.sources), self.references) if names else {}
+        goal = self.parts.goal
+        described = getattr(goal, "described", None)  # by what samples are compared
+        values = measured(names, goal.answer(model, self.sources), self.references, described) if names else {}
         found = {**values, **self._likelihood(model)}
         ordered = {name: found.pop(name) for name in self.parts.metrics if name in found}  # the first one decides
-        drawn = tuple(self.parts.goal.drawn(model, cell) for cell in self._shown())
-        return Validation({**ordered, **found}, drawn, self._looks(model))
+        drawn = tuple(goal.drawn(model, cell) for cell in self._shown())
+        picture = goal.picture(model) if hasattr(goal, "picture") else None
+        return Validation({**ordered, **found}, drawn, self._looks(model), picture)
 
     def _looks(self, model: Model) -> tuple[dict[str, Any], ...]:
         """What a translator looks at in a few sentences; what gates let through in a few images."""
@@ -105,5 +108,7 @@ class Validator:
         """A short cell and a middling one: what a person can take in at a glance. A language model shows one text."""
         if getattr(self.parts.target, "framed", False):
             return [None]
+        if getattr(self.parts.target, "is_image", False):  # there is a picture
+            return []
         by_length = sorted((cell for cell in self.sources if cell is not None and str(cell).strip()), key=len)
         return [by_length[len(by_length) // 10], by_length[len(by_length) // 2]] if by_length else []

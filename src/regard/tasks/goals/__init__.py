@@ -6,8 +6,9 @@ tag         one class for each word of the source
 fill        the pieces that are hidden in the source
 segment     one class for each pixel of an image
 encode      a vector for the whole source
+adversarial images of noise, judged by a critic
 """
 
-from regard.tasks.goals import classify, encode, fill, segment, tag, write
+from regard.tasks.goals import adversarial, classify, encode, fill, segment, tag, write
 
-__all__ = ["classify", "encode", "fill", "segment", "tag", "write"]
+__all__ = ["adversarial", "classify", "encode", "fill", "segment", "tag", "write"]

@@ -15,7 +15,7 @@ from regard.errors import UsageError
 from regard.evaluate import Counted, Gold, read_links
 from regard.evaluate.bootstrap import interval
 from regard.evaluate.lengths import count_words
-from regard.evaluate.metrics import counting, likely, metric
+from regard.evaluate.metrics import counting, likely, metric, sampled
 from regard.recipe.reproduce import Reproduce
 from regard.tasks.reproduce.arms import Arm
 from regard.tasks.using import Answerer
@@ -80,6 +80,8 @@ def answer(arm: Arm, tested: Questions, table: Reproduce) -> Answered:
         return Answered(arm, answers, _count_links(arm, tested).take(tested.rows))
     if metric(table.measure).needs == "places":
         return Answered(arm, answers, _count_places(arm, tested).take(tested.rows))
+    if metric(table.measure).count_samples is not None:
+        return Answered(arm, answers, sampled([table.measure], answers, tested.targets)[table.measure])
     texts = [each.text for each in answers]
     sure = [each.probability for each in answers] if metric(table.measure).count_sure is not None else None
     return Answered(arm, answers, counting(table.measure, sure)(texts, tested.targets).take(tested.rows))

@@ -9,9 +9,12 @@ from regard.errors import RegardError
 from regard.evaluate import by_length, draw_lengths
 from regard.evaluate.lengths import count_words
 from regard.evaluate.metrics import metric
+from regard.show.sampled import save_sampled
 from regard.tasks.reproduce.arms import Arm
 from regard.tasks.reproduce.measure import Answered, Questions, is_text
+from regard.tasks.sampler import Sample, Sampler
 
+SAMPLES = 6  # of a generator
 MIDDLING = 9  # words of an example that shows something and is read at a glance
 BY_LENGTH, LOOKED = "lengths.png", "looked.png"
 
@@ -37,6 +40,8 @@ def _looked(answered: Answered, tested: Questions, path: Path) -> Path | None:
     """A right and a wrong answer where they can be compared, a matrix where a text was written; else None."""
     if not answered.answers:
         return _text(answered.arm, tested, path)
+    if isinstance(answered.answers[0], Sample):
+        return _sampled(answered.arm, path)
     if hasattr(answered.answers[0], "compared"):
         return _answers(answered, tested, path)
     if hasattr(answered.answers[0], "alignment"):
@@ -54,6 +59,12 @@ def _text(arm: Arm, tested: Questions, path: Path) -> Path | None:
         return save_record(record, path, "What it looked at")
     except RegardError:  # it has no attention that could be shown
         return None
+
+
+def _sampled(arm: Arm, path: Path) -> Path:
+    """Some samples, and what five pixels of each looked at."""
+    made = Sampler.load(arm.run).sample(SAMPLES)
+    return save_sampled([each.seen() for each in made], path)
 
 
 def _shown(answered: Answered, tested: Questions) -> str:
