@@ -11,7 +11,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
 	classify segment long erasure needle lstmn bert masks albert gpt2 wikitext reading scenes scenes-hard formulas im2latex flickr8k \
-	residual
+	residual mirror
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -321,3 +321,12 @@ proof-residual: $(VENV)/installed
 		--data $(RESIDUAL)/data --steps 3500 --seeds 3 --out $(RESIDUAL)/noisy -s task.target.noise=0.5
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/residual.py --json $(RESIDUAL)/step-2.json
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/residual.py --modules 2 --json $(RESIDUAL)/step-4.json
+
+# SAGAN on images whose halves match: attention beside a residual block of equal size, and beside no spectral norm, after
+# equal updates. The weights of the last update are measured, not the best of several.
+ADVERSARIAL := --data mirror --steps 1000 -s train.validate_steps=0 -s train.tensorboard=false
+proof-mirror: $(VENV)/installed
+	for recipe in sagan sagan-block sagan-plain; do for seed in 0 1 2; do \
+		run=$(PROOFS)/mirror/$$recipe-$$seed; \
+		OMP_NUM_THREADS=1 $(REGARD) train $$recipe $(ADVERSARIAL) --seed $$seed --out $$run; \
+		OMP_NUM_THREADS=1 $(REGARD) evaluate $$run --data mirror > $$run/report.txt; done; done

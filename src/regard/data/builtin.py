@@ -169,6 +169,8 @@ def _glyphs(
     from regard.data import glyphs
 
     return glyphs.generate(split=split, size=size, seed=seed, folder=folder, shared=shared)
+
+
 def _mirror(
     *, source: str, target: str, split: str, size: int, seed: int, folder: Path | None = None
 ) -> Iterator[Pair]:
@@ -325,6 +327,8 @@ BUILTIN: dict[str, Builtin] = {
             False,
             partial(_glyphs, True),
             {"train": 4_000, "val": 500, "test": 1_000},
+        ),
+        Builtin(
             "mirror",
             "small images whose left and right halves match",
             _IMAGES + _MADE,
