@@ -82,11 +82,11 @@ def test_a_printed_recipe_makes_the_same_model(name, tmp_path):
     assert all(torch.equal(value, weights[key]) for key, value in ours.state_dict().items())
     (logits, looked), (again, looked_again) = outputs(ours), outputs(theirs)
     assert torch.isfinite(logits).all()
-    assert logits.shape[-1] == TARGET
+    assert logits.shape[-1] == (1 if recipe.model.name == "gan" else TARGET)
     assert torch.equal(logits, again)
     assert len(looked) == len(looked_again)
     assert all(map(torch.equal, looked, looked_again))
-    assert bool(looked) == (recipe.model.settings["attend"] is not None)
+    assert bool(looked) == (recipe.model.settings.get("attend") is not None)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -129,6 +129,7 @@ MILLIONS = {
     "rnnsearch-hard-paper": (25, 40),
     "rnnsearch-paper": (25, 40),
     "roberta-paper": (86, 87),
+    "sagan-paper": (70.6, 70.8),
     "seq2seq-paper": (63, 66),
     "transformer-paper": (44, 45),
     "tutorial-paper": (0, 1),
@@ -143,7 +144,7 @@ def test_a_paper_has_its_size(name):
     assert low <= sum(weight.numel() for weight in model.parameters()) / 1e6 <= high
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", [name for name in PAPERS if name != "sagan-paper"])
 def test_a_papers_model_steps(name):
     """With its layers, cut down in width: an update by its own optimiser and rate changes the readout, all finite."""
     recipe = resolve(name)
