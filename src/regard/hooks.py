@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
 Event = TypeVar("Event")
@@ -88,20 +88,31 @@ class Reward:
         """log p of a piece: the mean of each item's pieces, and of the items."""
         return (self.pieces.sum(1) / self.real.sum(1).clamp(min=1)).mean()
 
-    def to_go(self, first: int | None, count: int) -> tuple[Float[Tensor, "B #Q"], Int[Tensor, "B #Q"]]:
+    def to_go(
+        self, first: int | None, count: int, discount: float = 1.0
+    ) -> tuple[Float[Tensor, "B #Q"], Shaped[Tensor, "B #Q"]]:
         """log p of all pieces from `first` on, from the next on ..., for so many; and how many real ones these are.
 
-        Of the whole item where `first` is not known.
+        With a `discount` below 1 each piece counts so much less than the one before it, here and there. Of the whole
+        item where `first` is not known.
         """
         if first is None or self.pieces.shape[1] == 1:
             return self._left[0][:, :1], self._left[1][:, :1]
-        gained, left = (each[:, first : first + count] for each in self._left)
+        found = self._left if discount == 1 else self._discounted(discount)
+        gained, left = (each[:, first : first + count] for each in found)
         return gained, left
 
     def of_others(self, gained: Float[Tensor, "B Q"]) -> Float[Tensor, "B Q"]:
         """What the other samples of each item gained, on average."""
         each = gained.view(self.samples, -1, gained.shape[-1])
         return ((each.sum(0) - each) / (self.samples - 1)).view_as(gained)
+
+    def _discounted(self, discount: float) -> tuple[Tensor, Tensor]:
+        """Of piece k for the look at piece t: discount to the power of k - t, and nothing of those before it."""
+        places = torch.arange(self.pieces.shape[1], device=self.pieces.device)
+        later = places.unsqueeze(1) - places
+        shares = (discount ** later.clamp(min=0)).tril().to(self.pieces.dtype)
+        return self.pieces @ shares, self.real.to(shares.dtype) @ shares
 
     @cached_property
     def _left(self) -> tuple[Tensor, Tensor]:

@@ -56,6 +56,8 @@ class Hard(Choice):
         harden: updates until that share has fallen from 1 to `expected`, in a straight line; 0 begins with it.
         warmup: updates before it begins to fall.
         reward: weight of the score-function term against the likelihood (the paper's lambda_r).
+        discount: how much less of each further piece a look is judged by: 1 is unbiased; less is quieter, and knows
+            less of what a look does for pieces to come.
         temperature: of "gumbel"; lower is nearer to the draw and noisier.
     """
 
@@ -75,6 +77,7 @@ class Hard(Choice):
         harden: Whole = 0,
         warmup: Whole = 0,
         reward: float = 1.0,
+        discount: Probability = 1.0,
         temperature: Positive = 1.0,
     ) -> None:
         super().__init__()
@@ -84,6 +87,7 @@ class Hard(Choice):
         self.samples, self.others = samples, baseline == "others"
         self.keep = KEPT if isinstance(baseline, str) else baseline
         self.entropy, self.reward = entropy, reward
+        self.discount = discount
         self.expected, self.harden, self.warmup = expected, harden, warmup
         self.judge: nn.Linear | None = None
         self.register_buffer("average", torch.zeros(()))
@@ -188,7 +192,7 @@ class Hard(Choice):
         picked = (chosen * logs).sum(-1) * counts
 
         def term(reward: Reward) -> Float[Tensor, ""]:
-            gained, left = reward.to_go(first, picked.shape[-1])
+            gained, left = reward.to_go(first, picked.shape[-1], self.discount)
             others = reward.of_others(gained) if self.others and reward.samples > 1 else None
             gained, left = _among_heads(gained, picked), _among_heads(left, picked)
             rate, wrong = self._rate(reward), picked.new_zeros(())

@@ -15,18 +15,33 @@ of each item (section 4.2.1, doubly stochastic attention): every place should be
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from regard.hooks import LossTerm, tell
+from regard import masks
+from regard.fast import shortcuts, xu_step
+from regard.hooks import LossTerm, Weighed, hooked, tell
 from regard.predict.recurrent import Advanced, RecurrentDecoder, RecurrentState, first_state, no_gates
 from regard.predict.words import Product, Readout
 from regard.registry import Maker, maker, part
-from regard.types import AtLeastZero, Attended, Attends, Count, Memory, Padded, Share, Taught, Widths
+from regard.types import (
+    AtLeastZero,
+    Attended,
+    Attends,
+    Count,
+    Memory,
+    Padded,
+    Recurrent,
+    Share,
+    State,
+    Stepped,
+    Taught,
+    Widths,
+)
 
 # What the gate's bias begins with: it lets 0.88 of the context through. Half shut, what is seen is learnt more slowly.
 OPEN = 2.0
@@ -51,6 +66,13 @@ class DeepOutput(Readout):
         return self.inner.product()
 
 
+@dataclass(frozen=True)
+class PackedState(RecurrentState):
+    """The state of one image's rows, whose steps are made by `fast/xu_step.py`."""
+
+    matrices: xu_step.Matrices | None = None
+
+
 @part("predict", "xu")
 class Xu(RecurrentDecoder):
     """Query h[t-1], gate the context, then the update h[t] = f(h[t-1], word, context), then a deep output.
@@ -69,6 +91,9 @@ class Xu(RecurrentDecoder):
             hard choice the weights are draws, which have no gradient: there it changes nothing.
         dropout: share of the features dropped before the deep output in training.
     """
+
+    packs: ClassVar[bool] = False  # whether weights stay as they are, so that few rows may have them side by side
+    packed: tuple[object, xu_step.Matrices] | None = None
 
     def __init__(
         self,
@@ -125,6 +150,40 @@ class Xu(RecurrentDecoder):
         after = cell(projected + share * entered, before)
         features = torch.cat((word, after.hidden, share * context), -1)
         return Advanced(features, replace(state, layers=(after,)), looked)
+
+    def start(self, memory: Memory) -> RecurrentState:
+        """The state before the first word; of one image in use, with the matrices that its few rows like."""
+        state, layers = super().start(memory), self._layers()
+        alone = (
+            len(memory.mask) == 1 and masks.is_open(memory.mask) and memory.keys.dtype in (torch.float32, torch.float64)
+        )
+        watched = self.training or torch.is_grad_enabled() or not shortcuts() or hooked(Weighed)
+        if not self.packs or layers is None or not alone or watched or torch.is_autocast_enabled("cpu"):
+            return state
+        known = layers.known
+        if self.packed is None or self.packed[0] != known:
+            self.packed = known, xu_step.pack(layers)
+        return PackedState(0, state.layers, state.memory, matrices=self.packed[1])
+
+    def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
+        """One step: the scores of the next piece after `token`."""
+        if not isinstance(state, PackedState) or state.matrices is None or state.memory is None:
+            return super().step(token, state)
+        word, prepared = self.embed.vectors(token.unsqueeze(1), state.step)[:, 0], state.memory.layers[0]
+        before = state.layers[0]
+        made = xu_step.step(
+            state.matrices, word, before.hidden, cast(Tensor, before.cell), prepared.keys, prepared.values
+        )
+        after = PackedState(state.step + 1, (Recurrent(made.hidden, made.cell),), state.memory, matrices=state.matrices)
+        seen = Attended(made.seen.unsqueeze(1), lambda: made.weights.unsqueeze(1))
+        return Stepped(self.readout.inner.ready(made.ready), after, (seen,), self.readout.multiply)
+
+    def _layers(self) -> xu_step.Layers | None:
+        """What a step is packed from, if it is the paper's: an additive score, a softmax, an LSTM."""
+        network, cell = getattr(self.attend, "network", None), self.cells[0]
+        if network is None or network.fall is not None or not cell.is_lstm:
+            return None
+        return xu_step.Layers(network.query, network.vector, self.select, *cell.project, cell.recur, self.readout.join)
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All steps, each given the right previous piece; tells what the coverage adds to the loss."""

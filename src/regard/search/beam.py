@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.model import Model
+from regard.search.alone import is_alone, search_alone
 from regard.search.backpointers import Finished, place_in_group
 from regard.search.constraints import NEVER
 from regard.search.hypothesis import Hypothesis
@@ -43,6 +44,8 @@ def beam_search(
     With `tokens`, no more than so many padded source positions are searched for at a time.
     """
     options = options or Options()
+    if is_alone(source, options):
+        return [search_alone(model, source, options, start=start, end=end, record=record)]
     beam = ContinuingBeam(options, end) if options.continues else Beam(options)
     return search(model, source, options, beam, start=start, end=end, record=record, tokens=tokens)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from regard.model import Model
+from regard.search.alone import is_alone, search_alone
 from regard.search.hypothesis import Hypothesis
 from regard.search.loop import search
 from regard.search.options import Options
@@ -25,6 +28,9 @@ def greedy_search(
     With `tokens`, no more than so many padded source positions are searched for at a time.
     """
     options = options or Options()
+    single = replace(options, beam=1, nbest=1)
+    if is_alone(source, single):
+        return search_alone(model, source, single, start=start, end=end, record=record)
     outputs = search(model, source, options, Greedy(), start=start, end=end, record=record, tokens=tokens)
     return [found[0] for found in outputs]
 
