@@ -6,6 +6,8 @@ inside what it names (pointing), and how unevenly the cells of an image are look
     imbalance = sum_i (1 - sum_t a_ti)^2        least = (cells - steps)^2 / cells
 
 The least is what weights spread evenly over all cells come to: steps are fewer than cells, and no weights go below it.
+What is above it is sum_i (tau - sum_t a_ti)^2 with tau = steps / cells, 0 of even weights: the paper's term for
+captions that have not as many steps as an image has cells.
 Captions are written greedily, weights are those of the right captions. Example:
 
     regard compare caption caption-mean --data scenes --steps 3000 --out runs/scenes
@@ -42,10 +44,18 @@ class Scored:
     imbalance: float | None
     least: float | None
 
+    @property
+    def above(self) -> float:
+        """How much more the imbalance is than that of even weights."""
+        return (self.imbalance or 0.0) - (self.least or 0.0)
+
     def __str__(self) -> str:
         told = [f"exact {self.exact:.1f}", f"{MANY} and more objects {self.many:.1f}"]
         if self.pointing is not None:
-            told += [f"pointing {self.pointing:.1f}", f"imbalance {self.imbalance:.1f} (least {self.least:.1f})"]
+            told += [
+                f"pointing {self.pointing:.1f}",
+                f"imbalance {self.imbalance:.1f} (least {self.least:.1f}, {self.above:.1f} above it)",
+            ]
         return ", ".join(told)
 
 

@@ -43,6 +43,7 @@ def test_the_imbalance_by_hand():
     assert (found, least) == (0.5, 0.5), "each cell 1.5 times: evenly"
     found, least = scenes.imbalance(np.array([[[1.0, 0.0, 0.0, 0.0]]] * 2))
     assert (found, least) == (1 + 3, 1)
+    assert found - least == (1 / 2 - 2) ** 2 + 3 * (1 / 2) ** 2, "of steps / cells"
 
 
 def test_a_made_up_captioner_is_scored():
@@ -53,7 +54,9 @@ def test_a_made_up_captioner_is_scored():
     expected = (1 - 0.7 * steps) ** 2 + 3 * (1 - 0.1 * steps) ** 2
     assert scored.imbalance == pytest.approx(expected.mean())
     assert scored.least == pytest.approx(((4 - steps) ** 2 / 4).mean())
-    assert str(scored).startswith("exact 66.7, 3 and more objects 100.0, pointing 40.0, imbalance 24.8 (least 6.8)")
+    assert str(scored).startswith(
+        "exact 66.7, 3 and more objects 100.0, pointing 40.0, imbalance 24.8 (least 6.8, 18.1 above it)"
+    )
     blind = scenes.score(Made(looks=False), ["x", "y", "z"], RIGHT, PLACES)
     assert (blind.pointing, blind.imbalance) == (None, None) and str(blind).endswith("100.0")
     both = scenes.mean([scored, scenes.Scored(0.0, 50.0, 0.0, 1.0, 0.0)])

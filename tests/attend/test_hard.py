@@ -36,6 +36,28 @@ def test_what_is_to_go_by_hand():
     assert gained.tolist() == [[-1], [-8]], "an item of which only log p in all is known"
 
 
+def test_further_pieces_count_less_with_a_discount():
+    """-1 - 2/2 - 4/4, and of as many pieces 1 + 1/2 + 1/4; the second item has two."""
+    pieces = torch.tensor([[-1.0, -2.0, -4.0], [-8.0, -16.0, 0.0]])
+    reward = Reward(pieces, torch.tensor([[True, True, True], [True, True, False]]))
+    gained, left = reward.to_go(0, 3, 0.5)
+    assert gained.tolist() == [[-3, -4, -4], [-16, -16, 0]] and left.tolist() == [[1.75, 1.5, 1], [1.5, 1, 0]]
+    gained, left = reward.to_go(1, 1, 0.0)
+    assert gained.tolist() == [[-2], [-16]] and left.tolist() == [[1], [1]], "its own piece alone"
+    assert all(map(torch.equal, reward.to_go(1, 2, 1.0), reward.to_go(1, 2)))
+    assert reward.to_go(None, 2, 0.5)[0].tolist() == [[-7], [-24]], "of the whole item"
+
+
+def test_a_discounted_look_is_judged_by_what_is_near():
+    """Of looks at pieces 0 and 1: R = -1 - 2/2 - 4/4 against 1.75 r, and -2 - 4/2 against 1.5 r."""
+    hard, scores = judged(Hard(1, entropy=0.0, discount=0.5), -1.5), torch.randn(1, 2, 3)
+    with loss_terms() as extra, writing(0):
+        logs = logs_of(hard(scores, torch.ones(1, 2, 3, dtype=torch.bool)), scores)
+    found = extra(torch.tensor([[-1.0, -2.0, -4.0]]), torch.ones(1, 3, dtype=torch.bool))
+    rewards = torch.tensor([[-3.0 + 1.75 * 1.5, -4.0 + 1.5 * 1.5]])
+    assert found.item() == pytest.approx(-(rewards * logs).sum().item(), abs=1e-5)
+
+
 @pytest.mark.parametrize("heads", [(), (2,)], ids=["one head", "two heads"])
 def test_a_look_while_writing_is_judged_by_what_is_left_of_it(heads):
     """Looks at pieces 1 and 2 of three at once: R = -6, -4 against 2 r, r for the first item."""

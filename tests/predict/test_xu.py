@@ -111,6 +111,18 @@ def test_the_coverage_is_a_term_of_the_loss_in_training_alone(coverage, training
         assert built.predict.attend.score.vector.grad.abs().sum() > 0
 
 
+def test_aiming_at_one_look_a_place_is_aiming_at_as_many_as_there_are():
+    """The two differ by what no weights change: L - 2 T + T^2 / L."""
+    weights = torch.rand(1, 3, 5, requires_grad=True)
+    shares = weights / weights.sum(-1, keepdim=True)
+    real, mask = torch.ones(1, 3, dtype=torch.bool), torch.ones(1, 5, dtype=torch.bool)
+    ones = uncovered(Attended(torch.zeros(1, 3, 2), lambda: shares), real, mask).sum()
+    evens = (3 / 5 - shares.sum(1)).square().sum()
+    assert ones.item() == pytest.approx(evens.item() + 5 - 6 + 9 / 5, abs=1e-5)
+    first, second = (torch.autograd.grad(each, weights, retain_graph=True)[0] for each in (ones, evens))
+    assert torch.allclose(first, second, atol=1e-6)
+
+
 def test_coverage_spreads_the_looks():
     """Minimised alone, the term has every place looked at."""
     built, pairs = seen(["predict.coverage=1.0"])

@@ -1,39 +1,50 @@
-"""A step of Show, Attend and Tell for the few rows of one image, in as few calls and as little memory as it takes.
+"""Steps of Show, Attend and Tell for the few rows of one image, in as few calls and with as little to read as it takes.
 
 The equations are those of `predict/xu.py`. For a few rows a step is mostly the reading of matrices and the calling of
-operations. What the state before the step is multiplied with (the query, the gate, the recurrence) is one matrix here,
-and what enters the cell (word and context) another; both lie column by column, as products of few rows like it. The
-score is that of `attend/additive.py`: share = 1 / (1 + e^2q e^2k), and a softmax does not mind the constant that is
+operations:
+
+- what the state before it is multiplied with (query, gate, recurrence) is one matrix, which lies column by column;
+- what a word is multiplied with is kept, from the first time that it was written on;
+- matrices that the context enters by are multiplied with the values, once an image: W sum a v = sum a W v.
+
+The score is that of `attend/additive.py`: share = 1 / (1 + e^2q e^2k), and a softmax does not mind the constant that is
 left out of v . tanh(q + k) = sum v - 2 v . share.
 
-Letters: N rows, K cells of the image, A width of the score, D width of the state, W of a word, E of a context.
+Letters: N rows, K cells of the image, A width of the score, D width of the state, W of a word, E of a context,
+G = 4 D + W what enters the cell and the output, F several of these side by side.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 LIMIT = 2 * 43.0  # what is projected for the score beyond it counts as 43: e^2x of more is infinite in float32
+CELL = (0, 1, 3, 2)  # enter, forget and leave, which are sigmoids, stand before new
 
 
-@dataclass(frozen=True)
-class Matrices:
-    """What a step multiplies with. Of the state's columns come A for the query (twice itself), 1 for the gate where
-    there is one, and 4 D for the cell: enter, forget and leave, which are sigmoids, then new.
-    """
+class Layers(NamedTuple):
+    """The layers of the decoder that steps are made of; `select` makes the gate, where there is one."""
 
-    state: Float[Tensor, "D *"]
-    bias: Float[Tensor, " *"]
-    inputs: Float[Tensor, "W+E 4D"]
-    join: Float[Tensor, "D+E W"]
-    join_bias: Float[Tensor, " W"]
-    vector: Float[Tensor, " A"]
-    gate: int
+    embed: Any
+    query: nn.Linear
+    vector: nn.Parameter
+    select: nn.Linear | None
+    word: nn.Linear
+    context: nn.Linear
+    recur: nn.Linear
+    join: nn.Linear
+
+    @property
+    def known(self) -> tuple[tuple[int, int], ...]:
+        """Where all weights lie, and how often they were changed."""
+        modules = [each for each in self if isinstance(each, nn.Module)]
+        weights = [self.vector, *(weight for each in modules for weight in each.parameters())]
+        return tuple((each.data_ptr(), each._version) for each in weights)
 
 
 class Stood(NamedTuple):
@@ -46,69 +57,90 @@ class Stood(NamedTuple):
     weights: Float[Tensor, "N K"]
 
 
-class Layers(NamedTuple):
-    """The layers of the decoder that a step is packed from; `select` makes the gate, where there is one."""
+@dataclass(frozen=True)
+class Packed:
+    """The matrices of all steps. `state` makes 2 W q, the gate if there is one, and U h; `context` what enters the cell
+    and the deep output; `words` holds the same of each word that was `written`, with the output's bias and the word.
+    """
 
-    query: nn.Linear
-    vector: Tensor
-    select: nn.Linear | None
-    word: nn.Linear
-    context: nn.Linear
-    recur: nn.Linear
-    join: nn.Linear
+    layers: Layers
+    known: tuple[tuple[int, int], ...]
+    state: Float[Tensor, "D F"]
+    bias: Float[Tensor, " F"]
+    context: Float[Tensor, "E G"]
+    join: Float[Tensor, "D W"]
+    vector: Float[Tensor, " A"]
+    words: Float[Tensor, "V G"]
+    written: set[int] = field(default_factory=set)
 
-    @property
-    def known(self) -> tuple[tuple[int, int], ...]:
-        """Where all weights lie, and how often they were changed."""
-        modules = [each for each in self if isinstance(each, nn.Module)]
-        weights = [self.vector, *(weight for each in modules for weight in each.parameters(recurse=False))]
-        return tuple((each.data_ptr(), each._version) for each in weights)
+    @classmethod
+    def of(cls, layers: Layers) -> Packed:
+        """Those of some layers, as they are now."""
+        gate = [] if layers.select is None else [layers.select]
+        blocks = [2 * layers.query.weight, *(each.weight for each in gate), _cell(layers.recur.weight)]
+        biases = [2 * layers.query.bias, *(each.bias for each in gate), _cell(layers.recur.bias + layers.word.bias)]
+        width = layers.recur.in_features
+        context = torch.cat((_cell(layers.context.weight), layers.join.weight[:, width:]))
+        return cls(
+            layers,
+            layers.known,
+            _columns(torch.cat(blocks)),
+            torch.cat(biases).detach(),
+            _columns(context),
+            _columns(layers.join.weight[:, :width]),
+            -2 * layers.vector.detach(),
+            context.new_empty(layers.embed.size, len(context)),  # takes memory where it is written to
+        )
+
+    def of_words(self, token: Int[Tensor, " N"]) -> Float[Tensor, "N G"]:
+        """What some words bring to the cell and to the output."""
+        new = [each for each in token.tolist() if each not in self.written]
+        if new:
+            index = torch.tensor(new, device=token.device)
+            vectors = self.layers.embed.vectors(index.unsqueeze(1))[:, 0]
+            enters = _cell((vectors @ self.layers.word.weight.T).T).T
+            self.words[index] = torch.cat((enters, vectors + self.layers.join.bias), 1)
+            self.written.update(new)
+        return self.words.index_select(0, token)
 
 
-def pack(layers: Layers) -> Matrices:
-    """The matrices of a step."""
-    enter, forget, new, leave = layers.recur.weight.chunk(4)
-    blocks = [2 * layers.query.weight, enter, forget, leave, new]
-    enter, forget, new, leave = (layers.recur.bias + layers.word.bias).chunk(4)
-    biases = [2 * layers.query.bias, enter, forget, leave, new]
-    if layers.select is not None:
-        blocks.insert(1, layers.select.weight)
-        biases.insert(1, layers.select.bias)
-    sides = [torch.cat([each.weight.chunk(4)[n] for n in (0, 1, 3, 2)]) for each in (layers.word, layers.context)]
-    return Matrices(
-        _columns(torch.cat(blocks)),
-        torch.cat(biases),
-        _columns(torch.cat(sides, 1)),
-        _columns(layers.join.weight),
-        layers.join.bias.clone(),
-        -2 * layers.vector,
-        int(layers.select is not None),
-    )
+@dataclass(frozen=True)
+class Image:
+    """One image to be written about: e^2k of its cells, all of which may be looked at, and what their values make."""
+
+    packed: Packed
+    keys: Float[Tensor, "1 K A"]
+    values: Float[Tensor, "K F"]
+
+    @classmethod
+    def of(cls, packed: Packed, keys: Float[Tensor, "1 K A"], values: Float[Tensor, "1 K E"]) -> Image:
+        """Multiply its values."""
+        return cls(packed, keys, torch.cat((values[0], values[0] @ packed.context), 1))
+
+    def step(self, token: Int[Tensor, " N"], hidden: Float[Tensor, "N D"], cell: Float[Tensor, "N D"]) -> Stood:
+        """Ask, gate, step, and make ready."""
+        packed, width, asks = self.packed, cell.shape[1], self.keys.shape[2]
+        found = torch.addmm(packed.bias, hidden, packed.state)
+        power = found[:, :asks].clamp(-LIMIT, LIMIT).exp_()
+        shares = torch.addcmul(power.new_ones(()), power.unsqueeze(1), self.keys).reciprocal_()
+        weights = torch.softmax(shares @ packed.vector, 1)
+        mixed = weights @ self.values
+        seen, made = mixed[:, : packed.context.shape[0]], mixed[:, packed.context.shape[0] :]
+        if packed.layers.select is not None:
+            made = made * found[:, asks : asks + 1].sigmoid()
+        made = made + packed.of_words(token)
+        gates = found[:, -4 * width :] + made[:, : 4 * width]
+        enter, forget, leave = gates[:, : 3 * width].sigmoid_().chunk(3, 1)
+        cell = torch.addcmul(forget * cell, enter, gates[:, 3 * width :].tanh_())
+        hidden = leave * cell.tanh()
+        ready = torch.addmm(made[:, 4 * width :], hidden, packed.join).tanh_()
+        return Stood(hidden, cell, ready, seen, weights)
 
 
-def step(
-    matrices: Matrices,
-    word: Float[Tensor, "N W"],
-    hidden: Float[Tensor, "N D"],
-    cell: Float[Tensor, "N D"],
-    keys: Float[Tensor, "1 K A"],
-    values: Float[Tensor, "1 K E"],
-) -> Stood:
-    """Ask, gate, step, and make ready; `keys` are e^2k, and all of them may be looked at."""
-    width, score = cell.shape[1], len(matrices.vector)
-    found = torch.addmm(matrices.bias, hidden, matrices.state)
-    asked, gate, gates = found.split((score, matrices.gate, 4 * width), 1)
-    power = asked.clamp(-LIMIT, LIMIT).exp_()
-    shares = torch.addcmul(keys.new_ones(()), power.unsqueeze(1), keys).reciprocal_()
-    weights = torch.softmax(shares @ matrices.vector, 1)
-    seen = weights @ values[0]
-    context = seen * torch.sigmoid(gate) if matrices.gate else seen
-    gates = torch.addmm(gates, torch.cat((word, context), 1), matrices.inputs)
-    enter, forget, leave = gates[:, : 3 * width].sigmoid_().chunk(3, 1)
-    cell = torch.addcmul(forget * cell, enter, gates[:, 3 * width :].tanh_())
-    hidden = leave * torch.tanh(cell)
-    ready = torch.addmm(matrices.join_bias, torch.cat((hidden, context), 1), matrices.join).add_(word).tanh_()
-    return Stood(hidden, cell, ready, seen, weights)
+def _cell(rows: Float[Tensor, "G ..."]) -> Float[Tensor, "G ..."]:
+    """The four parts of a cell's rows, in our order."""
+    parts = rows.chunk(4)
+    return torch.cat([parts[place] for place in CELL])
 
 
 def _columns(matrix: Float[Tensor, "V G"]) -> Float[Tensor, "G V"]:

@@ -10,13 +10,15 @@ taught, the loss gets the term
     coverage * sum_i (1 - sum_t a_ti)^2
 
 of each item (section 4.2.1, doubly stochastic attention): every place should be looked at about once, over all words.
+Weights of T steps over L places sum to T, so that this is L - 2 T + T^2 / L more than sum_i (T / L - sum_t a_ti)^2,
+whose gradient is the same: with fewer steps than places it has them looked at alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -67,10 +69,10 @@ class DeepOutput(Readout):
 
 
 @dataclass(frozen=True)
-class PackedState(RecurrentState):
+class ImageState(RecurrentState):
     """The state of one image's rows, whose steps are made by `fast/xu_step.py`."""
 
-    matrices: xu_step.Matrices | None = None
+    image: xu_step.Image | None = None
 
 
 @part("predict", "xu")
@@ -92,8 +94,8 @@ class Xu(RecurrentDecoder):
         dropout: share of the features dropped before the deep output in training.
     """
 
-    packs: ClassVar[bool] = False  # whether weights stay as they are, so that few rows may have them side by side
-    packed: tuple[object, xu_step.Matrices] | None = None
+    packs = False  # whether it is in use and not trained, so that weights may be kept in another form too
+    packed: xu_step.Packed | None = None
 
     def __init__(
         self,
@@ -152,38 +154,43 @@ class Xu(RecurrentDecoder):
         return Advanced(features, replace(state, layers=(after,)), looked)
 
     def start(self, memory: Memory) -> RecurrentState:
-        """The state before the first word; of one image in use, with the matrices that its few rows like."""
-        state, layers = super().start(memory), self._layers()
-        alone = (
-            len(memory.mask) == 1 and masks.is_open(memory.mask) and memory.keys.dtype in (torch.float32, torch.float64)
-        )
-        watched = self.training or torch.is_grad_enabled() or not shortcuts() or hooked(Weighed)
-        if not self.packs or layers is None or not alone or watched or torch.is_autocast_enabled("cpu"):
+        """The state before the first word; that of one image in use may be one that few rows like."""
+        state = super().start(memory)
+        packed = self._packed_now() if len(memory.mask) == 1 and masks.is_open(memory.mask) else None
+        if packed is None or state.memory is None:
             return state
-        known = layers.known
-        if self.packed is None or self.packed[0] != known:
-            self.packed = known, xu_step.pack(layers)
-        return PackedState(0, state.layers, state.memory, matrices=self.packed[1])
+        prepared = state.memory.layers[0]
+        image = xu_step.Image.of(packed, prepared.keys, prepared.values)
+        return ImageState(0, state.layers, state.memory, image=image)
 
     def step(self, token: Int[Tensor, " B"], state: State) -> Stepped:
         """One step: the scores of the next piece after `token`."""
-        if not isinstance(state, PackedState) or state.matrices is None or state.memory is None:
+        if not isinstance(state, ImageState) or state.image is None:
             return super().step(token, state)
-        word, prepared = self.embed.vectors(token.unsqueeze(1), state.step)[:, 0], state.memory.layers[0]
         before = state.layers[0]
-        made = xu_step.step(
-            state.matrices, word, before.hidden, cast(Tensor, before.cell), prepared.keys, prepared.values
-        )
-        after = PackedState(state.step + 1, (Recurrent(made.hidden, made.cell),), state.memory, matrices=state.matrices)
+        made = state.image.step(token, before.hidden, cast(Tensor, before.cell))
+        after = ImageState(state.step + 1, (Recurrent(made.hidden, made.cell),), state.memory, image=state.image)
         seen = Attended(made.seen.unsqueeze(1), lambda: made.weights.unsqueeze(1))
-        return Stepped(self.readout.inner.ready(made.ready), after, (seen,), self.readout.multiply)
+        readout: Any = self.readout  # in parts, or with its product made apart
+        return Stepped(readout.inner.ready(made.ready), after, (seen,), readout.multiply)
 
-    def _layers(self) -> xu_step.Layers | None:
-        """What a step is packed from, if it is the paper's: an additive score, a softmax, an LSTM."""
-        network, cell = getattr(self.attend, "network", None), self.cells[0]
-        if network is None or network.fall is not None or not cell.is_lstm:
+    def _packed_now(self) -> xu_step.Packed | None:
+        """The matrices of a step, packed for few rows: of the paper's wiring, in use, while nobody watches."""
+        if not self.packs or torch.is_grad_enabled() or torch.is_autocast_enabled("cpu") or not shortcuts():
             return None
-        return xu_step.Layers(network.query, network.vector, self.select, *cell.project, cell.recur, self.readout.join)
+        network, cell = getattr(self.attend, "network", None), self.cells[0]
+        if network is None or network.fall is not None or not cell.is_lstm or hooked(Weighed):
+            return None
+        if getattr(self.embed, "position", None) is not None or not isinstance(self.readout, DeepOutput):
+            return None
+        word, context = cell.project
+        join = self.readout.join
+        layers = xu_step.Layers(self.embed, network.query, network.vector, self.select, word, context, cell.recur, join)
+        if layers.query.weight.dtype not in (torch.float32, torch.float64):
+            return None
+        if self.packed is None or self.packed.known != layers.known:
+            self.packed = xu_step.Packed.of(layers)
+        return self.packed
 
     def teach(self, target: Padded, memory: Memory) -> Taught:
         """All steps, each given the right previous piece; tells what the coverage adds to the loss."""

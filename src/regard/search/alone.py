@@ -4,7 +4,7 @@ Of one source there are a few rows, and what a search keeps of them are a few nu
 calls that tensors of them take. Rules that somebody must ask for are left to the search of many (`Running`), and so is
 what is watched.
 
-Letters: N rows, V vocabulary, K continuations of a row.
+Letters: N rows, V vocabulary, H heads, S source positions.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Alone:
         return going
 
     def _continuations(self, chances: Float[Tensor, "N V"], step: int, room: int) -> Iterator[Continued]:
-        """Of each row as many of the likeliest as there is room for; its end, at its limit or if nothing else is left."""
+        """Of each row as many of the likeliest as there is room for; its end at its limit, or if nothing is left."""
         rows = self.steps[-1]
         if step >= self.limit:
             last = chances[:, self.end].clamp(min=LEAST).tolist()

@@ -18,8 +18,10 @@ from regard.data.texts import texts_of
 from regard.data.tokenizer import END, Pieces
 from regard.engine.home import read_alpha
 from regard.engine.pytorch import search_source
+from regard.engine.pytorch.columns import columns_together, vocabulary_by_columns
 from regard.errors import UsageError
 from regard.evaluate.metrics import WRITTEN
+from regard.fast.direct import helps
 from regard.model import Model
 from regard.search import Hypothesis, Options, force
 from regard.search.options import ALPHA, Number
@@ -73,6 +75,13 @@ class Writer(TaskModel):
         found = super().load(folder)
         found.alpha = read_alpha(found.folder)
         return found
+
+    @staticmethod
+    def arrange(model: Model) -> None:
+        """One source at a time is written about most: its few rows like matrices by columns, and a step as a whole."""
+        TaskModel.arrange(columns_together(model) if helps() else vocabulary_by_columns(model))
+        if hasattr(model.predict, "packs"):
+            model.predict.packs = True
 
     def checked(self, cells: Any) -> list[Any]:
         """Cells of the source as people hand them over."""
