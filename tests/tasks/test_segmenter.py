@@ -203,3 +203,26 @@ def test_what_is_asked_wrongly_is_told(folder):
         Segmenter(regard.load(folder / "model").model, Image("source"), Image("target"))
     with pytest.raises(AttributeError, match="cannot classify"):
         regard.load(folder / "model").classify("x")
+
+
+def test_evaluate_measures_masks_of_a_corpus(folder):
+    for split in ("train", "test"):
+        for number in range(3):
+            for kind, seed in (("images", number), ("masks", number + 7)):
+                (folder / "data" / split / kind).mkdir(parents=True, exist_ok=True)
+                drawn = pixels(17, 19, seed) if kind == "images" else (pixels(17, 19, seed) > 128) * np.uint8(255)
+                Pillow.fromarray(drawn).save(folder / "data" / split / kind / f"{number}.png")
+    report = regard.evaluate(folder / "model", data=folder / "data")
+    assert [each.name for each in report.scores] == ["Dice", "IoU", "pixel recall", "pixel precision", "boundary F1"]
+    found = regard.load(folder / "model")
+    images = sorted((folder / "data" / "test" / "images").iterdir())
+    seen = [
+        each.compared(str(folder / "data" / "test" / "masks" / path.name)).overlap
+        for path, each in zip(images, found.answer([str(path) for path in images]), strict=True)
+    ]
+    assert report.scores[0].value == pytest.approx(100 * sum(seen) / 3, abs=1e-3)
+    run = CliRunner().invoke(
+        app, ["show", str(folder / "model"), "--data", str(folder / "data"), "--out", str(folder / "page.html")]
+    )
+    assert run.exit_code == 0, run.exception
+    assert "Dice" in (folder / "page.html").read_text()

@@ -23,6 +23,7 @@ from regard.evaluate.metrics import SEGMENTED
 from regard.model import Model
 from regard.task import Side
 from regard.tasks.classifier import images_of
+from regard.tasks.goals.segment import mask_reference
 from regard.tasks.segmentation import Segmentation
 from regard.tasks.tiles import Blend, Tiling
 from regard.tasks.using import TaskModel
@@ -81,6 +82,10 @@ class Segmenter(TaskModel):
     def unit(self) -> int:
         """Pixels of a side of the coarsest cell."""
         return 1 << max(0, len(self.model.encode.widths.levels) - 1)
+
+    def questions(self, cells: Sequence[Any], references: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Images, and the texts of their masks."""
+        return cells, [mask_reference(self.target, each) for each in references]
 
     def measured(self, answers: Sequence[Segmentation], references: Sequence[str]) -> dict[str, Any]:
         """Dice of each class over all pixels, where there are several."""
