@@ -33,7 +33,9 @@ VARIANTS = {
     "unet",
 }
 VARIANTS |= {
-    name for name in NAMED if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-", "residual-attention-"))
+    name
+    for name in NAMED
+    if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-", "residual-attention-"))
 }
 
 
