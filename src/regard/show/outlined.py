@@ -21,7 +21,7 @@ from regard.show.shaded import Answered
 from regard.show.terminal import WIDTH
 
 SIDE, TITLE = 2.0, 0.8  # inches of an image, and of the heading above them
-ACROSS = 4  # images in a row of a figure
+ACROSS = 5  # images in a row of a figure
 ROWS = 16  # lines of a mask in a terminal
 INK = 0.45  # how much of a class's colour lies over the image
 # Of classes, one after the other (Okabe and Ito 2008: also people who see few colours tell them apart).
@@ -72,7 +72,7 @@ class Outlined(Answered):
 
     def heading(self) -> list[str]:
         """How much each class takes, and how far that is right."""
-        return [self.answer or "nothing found", *([self.right] if self.right else [])]
+        return [self.answer or "nothing found", *([f"({self.right})"] if self.right else [])]
 
     def remarks(self) -> list[str]:
         """What is to be said below the images."""

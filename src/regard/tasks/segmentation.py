@@ -74,7 +74,7 @@ class Segmentation:
         """The same, beside the right mask: its file, an image, an array, or its text."""
         wanted = None if right is None else mask_of(mask_reference(self._mask_side, right))[0]
         gates = tuple(each.numpy() for each in self.gates)
-        told = " ".join(f"{name} {share:.1%}" for name, share in list(self.shares.items())[1:4])
+        told = ", ".join(f"{name}: {share:.1%}" for name, share in list(self.shares.items())[1:4])
         shares = tuple(self.shares.values())
         return Outlined(self._pixels, self.classes, wanted, gates, self.names, told, self.probability, shares)
 
