@@ -151,6 +151,8 @@ class Client:
         writer.write(asked.of("translate many")[0])
         await asyncio.sleep(asked.draw.random() * 0.05)
         writer.transport.abort()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
         self.told.statuses[0] += 1
 
     async def _broken(self, request: bytes) -> None:

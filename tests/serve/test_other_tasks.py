@@ -1,6 +1,7 @@
 """Models of tasks that the server was not written for: asked where inputs can be sent, else refused and listed."""
 
 import base64
+from importlib import import_module
 
 import pytest
 
@@ -13,11 +14,14 @@ from frame.test_gan import setup
 from regard.data.drawn import save_image
 from regard.data.formulas import draw_image
 from regard.errors import UsageError
-from regard.serve.manner import manner_of
+from regard.registry import names
+from regard.serve.manner import goal_opened_as, manner_of
 from regard.serve.shelf import Shelf
 from regard.tasks.job import silent
+from regard.tasks.language_model import LanguageModel
 from regard.tasks.setup import set_up
 from regard.tasks.using import Answerer
+from regard.translate.translator import Translator
 from serving import LINES, answers, client, saved, spoken
 
 UNKNOWN = '[task]\nverb = "divine"\nsource = "image"\ntarget = "image"\ngoal = "divination"\n'
@@ -144,6 +148,14 @@ def test_a_reader_of_formulas_takes_images(tmp_path):
         (told,) = answers(server.post("/api/v1/answer", json={"inputs": uri, "beam": 1, "max_length": 5}))
         assert "latex" in told
         assert server.post("/api/v1/answer", json={"inputs": "a + x"}).status_code == 400
+
+
+def test_an_open_model_has_the_goal_that_names_its_class():
+    for goal, aim in names("goal").items():
+        module, _, kind = getattr(aim, "opens", "").partition(":")
+        if module:
+            assert goal_opened_as(getattr(import_module(module), kind)) == goal
+    assert goal_opened_as(Translator) == goal_opened_as(LanguageModel) == "write" == goal_opened_as(dict)
 
 
 def test_the_example_is_there():

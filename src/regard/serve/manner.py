@@ -8,11 +8,12 @@ are not there, is listed with the reason why it is not asked here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from regard.data.sides.nothing import Nothing
 from regard.data.sides.text import Text
 from regard.errors import UnknownName
-from regard.registry import find
+from regard.registry import find, names
 
 TEXT, IMAGE, NOTHING = "text", "image", "nothing"
 
@@ -42,3 +43,14 @@ def manner_of(goal: str, reads: str, verb: str) -> Manner:
         return Manner(NOTHING)
     told = "nothing that could be sent" if issubclass(side, Nothing) else f"'{reads}', neither texts nor images"
     return Manner(reads, f"{made} and reads {told}: it is asked on its own machine, by `regard.load`.", False)
+
+
+def goal_opened_as(kind: type) -> str:
+    """The goal whose models are used as objects of a class; of one that no goal names, writing."""
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    goals: dict[str, Any] = names("goal")
+    return next((goal for goal, aim in goals.items() if name in _opened(aim)), "write")
+
+
+def _opened(aim: Any) -> tuple[str, ...]:
+    return (getattr(aim, "opens", ""), *getattr(aim, "opens_by", {}).values())

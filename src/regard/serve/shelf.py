@@ -12,7 +12,7 @@ from typing import Any
 from regard.data.languages import code_of, pick, read_languages
 from regard.engine.home import describe, holds_model, model_home, named_folder
 from regard.errors import ModelError, UsageError
-from regard.serve.manner import manner_of
+from regard.serve.manner import goal_opened_as, manner_of
 from regard.serve.refused import Refused
 from regard.tasks.objects import goal_of, open_model, reads_of, verb_of
 
@@ -80,8 +80,7 @@ def _task(model: Any) -> tuple[str, str, str]:
     verb = getattr(model, "verb", "translate")
     if (parts := getattr(model, "parts", None)) is not None:
         return parts.task.goal.name, parts.task.source.name, getattr(model, "verb", parts.task.verb)
-    verbs = {"classify": "classify", "tag": "tag", "fill": "fill", "encode": "encode"}
-    return verbs.get(verb, "write"), getattr(model, "reads", "text"), verb
+    return goal_opened_as(type(model)), getattr(model, "reads", "text"), verb
 
 
 class Shelf:
