@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from regard.data import builtin, formulas
-from regard.data.formulas import Lengths, draw_image, generate, write_formula
+from regard.data.formulas import Style, draw_image, generate, write_formula
 from regard.data.latex import normalise
 from regard.data.mathtext import draw_formula
 from regard.data.splits import split_of
@@ -46,7 +46,7 @@ def test_a_corpus_is_decided_by_seed_and_split(pairs, drawn):
 
 
 def test_lengths_are_kept(drawn):
-    found = list(generate(split="train", size=5, folder=drawn, lengths=Lengths(5, 7)))
+    found = list(generate(split="train", size=5, folder=drawn, style=Style(5, 7)))
     assert {len(pair.target.split()) for pair in found} <= {5, 6, 7}
 
 

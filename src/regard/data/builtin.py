@@ -231,8 +231,8 @@ def _formulas(
 ) -> Iterator[Pair]:
     from regard.data import formulas
 
-    lengths = formulas.SHORT if short else None
-    return formulas.generate(split=split, size=size, seed=seed, folder=folder, lengths=lengths)
+    style = formulas.SHORT if short else None
+    return formulas.generate(split=split, size=size, seed=seed, folder=folder, style=style)
 
 
 def _cue_discs(

@@ -45,48 +45,59 @@ Tokens = list[str]
 
 
 @dataclass(frozen=True)
-class Lengths:
-    """How many tokens a formula has, at least and at most."""
+class Style:
+    """How many tokens a formula has, at least and at most, and whether its fractions are as large as on a line alone.
+
+    In a small fraction a script is three pixels high, which nobody reads.
+    """
 
     least: int = 3
     most: int = 36
+    display: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.least}-{self.most}" + "-display" * self.display
 
 
-SHORT = Lengths(3, 12)
+SHORT = Style(3, 12, display=False)
 
 
 def generate(
-    *, split: str, size: int, seed: int = 0, folder: Path | None = None, lengths: Lengths | None = None
+    *, split: str, size: int, seed: int = 0, folder: Path | None = None, style: Style | None = None
 ) -> Iterator[Pair]:
     """Draw `size` different formulas; each source is the path of its image, under `folder` (else the cache)."""
     check_split(split)
-    asked = lengths or Lengths()
+    asked = style or Style()
     home = image_folder("formulas", folder, __file__, latex.__file__, mathtext.__file__)
-    home = home / f"seed-{seed}" / f"{asked.least}-{asked.most}" / split
-    formulas = draw_distinct(partial(_draw, Random(f"formulas {asked} {split} {seed}"), asked, split), size)
-    return (_example(each.target, home / f"{number:06}.png", seed) for number, each in enumerate(formulas))
+    home = home / f"seed-{seed}" / str(asked) / split
+    random = Random(f"formulas Lengths(least={asked.least}, most={asked.most}) {split} {seed}")
+    formulas = draw_distinct(partial(_draw, random, asked, split), size)
+    drawn = partial(_example, seed=seed, display=asked.display)
+    return (drawn(each.target, home / f"{number:06}.png") for number, each in enumerate(formulas))
 
 
-def _draw(random: Random, lengths: Lengths, split: str) -> Pair | None:
+def _draw(random: Random, asked: Style, split: str) -> Pair | None:
     """A formula as both sides of a pair; the image comes once it is known to be new."""
-    text = " ".join(write_formula(random, random.randint(lengths.least, lengths.most)))
+    text = " ".join(write_formula(random, random.randint(asked.least, asked.most)))
     count = len(text.split())
-    if split_of(text) != split or not lengths.least <= count <= lengths.most:
+    if split_of(text) != split or not asked.least <= count <= asked.most:
         return None
     return Pair(text, text)
 
 
-def _example(formula: str, path: Path, seed: int) -> Pair:
+def _example(formula: str, path: Path, *, seed: int, display: bool) -> Pair:
     if not path.is_file():
-        save_image(draw_image(formula, seed), path)
+        save_image(draw_image(formula, seed, display=display), path)
     return Pair(str(path), formula)
 
 
-def draw_image(formula: str, seed: int | None = None, *, dots: float = DOTS) -> UInt8[np.ndarray, "h w"]:
+def draw_image(
+    formula: str, seed: int | None = None, *, dots: float = DOTS, display: bool = False
+) -> UInt8[np.ndarray, "h w"]:
     """The image of a formula, at `dots` an inch; with a seed, jittered as the corpus is."""
     random = np.random.default_rng((digest(formula), abs(seed or 0), (seed or 0) < 0))
     scale = 1.0 if seed is None else float(random.uniform(*_SCALES))
-    ink = draw_formula(formula, dots=dots * scale)
+    ink = draw_formula(formula, dots=dots * scale, display=display)
     if ink is None:
         raise BrokenData(f"mathtext cannot draw the formula {formula}.", hint="It knows a part of LaTeX alone.")
     if seed is None:

@@ -5,6 +5,8 @@ Letters: B images, C channels, h rows and w columns of pixels, i rows and j colu
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -28,6 +30,9 @@ SHAPE = (
 )
 
 
+CELL = 8  # pixels that a cell has in height and width, of the paper
+
+
 class Convolution(nn.Module):
     """A convolution of 3 x 3, normalised or not, cut at zero, and the largest of each `pool` cells."""
 
@@ -42,7 +47,9 @@ class Convolution(nn.Module):
         """The cells, and which of them are real: those with a real cell among the ones they come of."""
         data = self.convolve(data)
         data = data if self.norm is None else self.norm(data, mask)
-        data = F.relu(data) * mask.unsqueeze(1)  # nothing is below zero, so that padding is never the largest
+        data = F.relu(data).contiguous(memory_format=torch.channels_last)  # of which the largest is found far sooner
+        if not bool(mask.all()):  # nothing is below zero, so that padding is never the largest
+            data = data * mask.unsqueeze(1).expand_as(data).to(data.dtype, memory_format=torch.channels_last)
         if self.pool == (1, 1):
             return data, mask
         down, right = self.pool
@@ -80,6 +87,8 @@ class RowEncoder(nn.Module):
         across: whether rows are read; without, the memory is what the convolutions found.
         skip: whether what the convolutions found stands in the memory beside the states of rows that are read: what a
             sign looks like need not go through an LSTM then, and is learnt sooner.
+        tall: the height of a cell in pixels.
+        wide: its width: signs that share a cell are hard to tell apart.
         rows: how many rows have a first state of their own; those below share the last one's.
     """
 
@@ -94,10 +103,14 @@ class RowEncoder(nn.Module):
         across: bool = True,
         skip: bool = False,
         rows: Count = 20,
+        tall: Literal[4, 8] = 8,
+        wide: Literal[4, 8] = 8,
     ) -> None:
         super().__init__()
         self.convolutions: Modules = nn.ModuleList()
-        for share, norm, pool in SHAPE:
+        kept = {(2, 1): tall == CELL, (1, 2): wide == CELL}
+        for share, norm, asked in SHAPE:
+            pool = asked if kept.get(asked, True) else (1, 1)
             outputs = max(1, features // share)
             self.convolutions.append(Convolution(width, outputs, norm, pool))
             width = outputs
