@@ -5,7 +5,8 @@ r"""Formulas: images of LaTeX that a grammar writes, drawn by mathtext a little 
 There are sums, products, integrals and limits, fractions, roots, scripts, Greek letters, hats, functions, parentheses
 and matrices of two rows. Letters that look alike in two sizes or two alphabets (s and S, o and 0, v and \nu) are left
 out, so that an image has one right formula. Formulas are written in their one form (see `latex`), and are of 3 to 36
-tokens; the split of a formula is decided by the formula. An image is decided by its formula and the seed: its scale,
+tokens, and have a line for themselves, on which fractions are large; short ones stand in a line of text, where they are
+small. The split of a formula is decided by the formula. An image is decided by its formula and the seed: its scale,
 the margins, the shades of ink and ground and some noise. It lies as a PNG file in the cache, drawn when it is first
 asked for.
 """
@@ -48,7 +49,7 @@ Tokens = list[str]
 class Style:
     """How many tokens a formula has, at least and at most, and whether its fractions are as large as on a line alone.
 
-    In a small fraction a script is three pixels high, which nobody reads.
+    A script in a small fraction is three pixels high, which is hardly read.
     """
 
     least: int = 3
