@@ -32,7 +32,7 @@ def test_pairs_are_images_and_formulas(pairs):
     for pair in pairs:
         with Image.open(pair.source) as image:
             assert image.mode == "L"
-            assert np.array_equal(np.array(image), draw_image(pair.target, 5))
+            assert np.array_equal(np.array(image), draw_image(pair.target, 5, display=True))
         assert split_of(pair.target) == "test"
         assert normalise(pair.target) == pair.target
         assert 3 <= len(pair.target.split()) <= 36
@@ -48,6 +48,17 @@ def test_a_corpus_is_decided_by_seed_and_split(pairs, drawn):
 def test_lengths_are_kept(drawn):
     found = list(generate(split="train", size=5, folder=drawn, style=Style(5, 7)))
     assert {len(pair.target.split()) for pair in found} <= {5, 6, 7}
+
+
+def test_fractions_are_large_where_a_formula_has_a_line_for_itself(drawn):
+    one, other = (
+        list(generate(split="val", size=30, folder=drawn, style=Style(9, 12, large))) for large in (True, False)
+    )
+    assert [pair.target for pair in one] == [pair.target for pair in other], "the same formulas, drawn otherwise"
+    for large, small in zip(one, other, strict=True):
+        with Image.open(large.source) as ours, Image.open(small.source) as theirs:
+            assert (ours.size == theirs.size) == (r"\frac" not in large.target)
+            assert ours.height >= theirs.height
 
 
 def test_every_formula_of_the_grammar_can_be_drawn():

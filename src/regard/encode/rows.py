@@ -5,8 +5,6 @@ Letters: B images, C channels, h rows and w columns of pixels, i rows and j colu
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -28,9 +26,6 @@ SHAPE = (
     (1, True, (1, 2)),
     (1, True, (1, 1)),
 )
-
-
-CELL = 8  # pixels that a cell has in height and width, of the paper
 
 
 class Convolution(nn.Module):
@@ -87,8 +82,6 @@ class RowEncoder(nn.Module):
         across: whether rows are read; without, the memory is what the convolutions found.
         skip: whether what the convolutions found stands in the memory beside the states of rows that are read: what a
             sign looks like need not go through an LSTM then, and is learnt sooner.
-        tall: the height of a cell in pixels.
-        wide: its width: signs that share a cell are hard to tell apart.
         rows: how many rows have a first state of their own; those below share the last one's.
     """
 
@@ -103,14 +96,10 @@ class RowEncoder(nn.Module):
         across: bool = True,
         skip: bool = False,
         rows: Count = 20,
-        tall: Literal[4, 8] = 8,
-        wide: Literal[4, 8] = 8,
     ) -> None:
         super().__init__()
         self.convolutions: Modules = nn.ModuleList()
-        kept = {(2, 1): tall == CELL, (1, 2): wide == CELL}
-        for share, norm, asked in SHAPE:
-            pool = asked if kept.get(asked, True) else (1, 1)
+        for share, norm, pool in SHAPE:
             outputs = max(1, features // share)
             self.convolutions.append(Convolution(width, outputs, norm, pool))
             width = outputs

@@ -107,7 +107,8 @@ def _built(recipe: Recipe, parts: TaskParts, start: Pretrained | None, say: Say)
     """The model, with what was pretrained, and what of it shall rest."""
     settings, model = recipe.train(), recipe.build(*parts.specs)
     if start is not None:
-        say(f"started from {start.folder}: {start.start(model):,} numbers of its embedding and encoder")
+        taken = start.start(model, parts.target)
+        say(f"started from {start.folder}: {taken:,} numbers of its {start.told}")
     elif settings.freeze and not parts.task.pretrained:
         raise UsageError(
             "train.freeze keeps layers as they were pretrained, and task.from names no model.",
