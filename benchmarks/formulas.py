@@ -1,9 +1,10 @@
 """What readers of formulas get right, by the length of the formula: the arms of a comparison, measured.
 
 For each arm, of all test formulas and of those of up to 10, 11 to 20, 21 to 30 and more tokens (or other --edges): how
-many there are, and in percent the exact match of tokens, the exact and the near match of the images drawn again, edit
-accuracy and token BLEU (see docs/evaluation.md). Formulas that are longer than what the model was trained on count like
-all others. What is given is a comparison, or a run; --kept takes the outputs that the comparison kept. Example:
+many there are, and in percent the exact match of tokens with its 95 % interval, the exact and the near match of the
+images drawn again, edit accuracy and token BLEU (see docs/evaluation.md). Formulas that are longer than what the model
+was trained on count like all others. What is given is a comparison, or a run; --kept takes the outputs that the
+comparison kept; --redraw takes of the beam's formulas the one that looks like the image when it is drawn. Example:
 
     regard compare latex latex-flat latex-mean --data formulas --steps 3000 --beam 1 --out runs/formulas
     python benchmarks/formulas.py runs/formulas --data formulas --kept
@@ -46,16 +47,19 @@ def buckets(formulas: Sequence[str], edges: Sequence[int] = EDGES) -> dict[str, 
 def score(outputs: Sequence[str], formulas: Sequence[str], edges: Sequence[int] = EDGES) -> dict[str, Row]:
     """Every metric of every bucket."""
     counted: dict[str, Counted] = {name: counting(name)(outputs, formulas) for name in METRICS}
-    return {
-        label: {"formulas": float(len(rows)), **{name: each.take(rows).value() for name, each in counted.items()}}
-        for label, rows in buckets(formulas, edges).items()
-    }
+    found = {}
+    for label, rows in buckets(formulas, edges).items():
+        values = {name: each.take(rows).value() for name, each in counted.items()}
+        exact = counted["token_match"].take(rows).score()
+        found[label] = {"formulas": float(len(rows)), **values, "low": exact.low, "high": exact.high}
+    return found
 
 
 def mean(scores: Sequence[dict[str, Row]]) -> dict[str, Row]:
-    """Of several seeds."""
+    """Of several seeds; an interval of one is none of their mean."""
     return {
-        label: {name: fmean(each[label][name] for each in scores) for name in row} for label, row in scores[0].items()
+        label: {name: fmean(each[label][name] for each in scores) for name in row if name not in ("low", "high")}
+        for label, row in scores[0].items()
     }
 
 
@@ -63,7 +67,9 @@ def table(found: dict[str, Row]) -> str:
     """A line for each bucket."""
     lines = [f"  {'tokens':8}{'formulas':>10}" + "".join(f"{name:>15}" for name in METRICS)]
     for label, row in found.items():
-        lines.append(f"  {label:8}{row['formulas']:10.0f}" + "".join(f"{row[name]:15.1f}" for name in METRICS))
+        values = "".join(f"{row[name]:15.1f}" for name in METRICS)
+        around = f"   [{row['low']:.1f}, {row['high']:.1f}]" if "low" in row else ""
+        lines.append(f"  {label:8}{row['formulas']:10.0f}{values}{around}")
     return "\n".join(lines)
 
 
@@ -72,9 +78,9 @@ def runs_of(report: Path) -> dict[str, list[Path]]:
     return {report.name: [report]} if (report / "best").is_dir() else arms_of(report)
 
 
-def answered(run: Path, images: Sequence[str], beam: int) -> list[str]:
+def answered(run: Path, images: Sequence[str], beam: int, redraw: bool) -> list[str]:
     """What the best model of a run writes."""
-    return [each.text for each in FormulaReader.load(run).latex(images, beam=beam)]
+    return [each.text for each in FormulaReader.load(run).latex(images, beam=beam, redraw=redraw)]
 
 
 def kept(run: Path, count: int) -> list[str]:
@@ -94,6 +100,7 @@ def main() -> None:
     parser.add_argument("--split", default="test")
     parser.add_argument("--most", type=int, help="at most so many formulas, the first ones")
     parser.add_argument("--beam", type=int, default=1)
+    parser.add_argument("--redraw", action="store_true", help="lay the beam's formulas over the image")
     parser.add_argument("--edges", type=int, nargs="+", default=EDGES, help="the longest of each bucket but the last")
     parser.add_argument("--kept", action="store_true", help="take the outputs that the comparison kept")
     parser.add_argument("--json", type=Path, help="a file for all numbers")
@@ -105,7 +112,7 @@ def main() -> None:
         for label, runs in runs_of(asked.report).items():
             scores = []
             for run in runs:
-                outputs = kept(run, len(formulas)) if asked.kept else answered(run, images, asked.beam)
+                outputs = kept(run, len(formulas)) if asked.kept else answered(run, images, asked.beam, asked.redraw)
                 scores.append(score(outputs, formulas, asked.edges))
                 sys.stdout.write(f"{label}: {run}\n{table(scores[-1])}\n")
                 sys.stdout.flush()

@@ -30,6 +30,7 @@ def test_scores_by_length():
     assert [round(row["token_match"]) for row in found.values()] == [67, 50, 100]
     assert found["<= 10"]["edit_accuracy"] == pytest.approx(100 * 5 / 8)
     assert found["> 30"]["image_match"] == 100 and found["> 30"]["token_bleu"] == pytest.approx(100)
+    assert found["> 30"]["low"] == found["> 30"]["high"] == 100 and found["all"]["low"] < 67 < found["all"]["high"]
     lines = formulas.table(found).splitlines()
     assert len(lines) == 4 and lines[2].split()[:4] == ["<=", "10", "2", "50.0"]
 
@@ -53,7 +54,7 @@ def test_outputs_that_were_kept(tmp_path):
 
 
 def test_the_mean_of_seeds():
-    rows = [{"all": {"formulas": 3.0, "token_match": each}} for each in (10.0, 30.0)]
+    rows = [{"all": {"formulas": 3.0, "token_match": each, "low": 0.0, "high": 90.0}} for each in (10.0, 30.0)]
     assert formulas.mean(rows) == {"all": {"formulas": 3.0, "token_match": 20.0}}
 
 

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from typer.testing import CliRunner
 
 import regard
@@ -11,7 +12,10 @@ from regard.cli import app
 from regard.data.corpus import Corpus
 from regard.data.drawn import save_image
 from regard.data.formulas import draw_image
+from regard.errors import UsageError
 from regard.evaluate.metrics import DRAWN
+from regard.search import Options
+from regard.search.options import Sampling
 from regard.show.formula import ReadFormula
 from regard.tasks.formula_reader import Formula, FormulaReader, _box
 
@@ -84,6 +88,34 @@ def test_many_images_and_many_formulas(reader, image):
     assert both[0][0].text == r"a + \pi" and both[0][0].score >= both[0][1].score
 
 
+@pytest.fixture
+def confused(reader):
+    """The reader, to which a plus looks like an equals sign, and a little more so than like itself."""
+    plus, equals = (reader.target.tokenizer.encode(each).ids[0] for each in "+=")
+    readout = reader.model.predict.readout.score
+    before = {name: value.clone() for name, value in readout.state_dict().items()}
+    with torch.no_grad():
+        readout.weight[equals] = readout.weight[plus]
+        readout.bias[equals] = readout.bias[plus] + 0.5
+    yield reader
+    readout.load_state_dict(before)
+
+
+def test_what_looks_like_the_image_comes_first(confused, image, lists):
+    assert confused.latex(image, beam=8).text == r"a = \pi"
+    usual, seen = confused.latex(image, beam=8, nbest=8), confused.latex(image, beam=8, nbest=8, redraw=True)
+    assert seen[0].text == r"a + \pi"
+    assert [each.text for each in seen[1:]] == [each.text for each in usual if each.text != r"a + \pi"]
+    assert seen[0].score < usual[0].score and seen[0].word_grid is not None
+    assert confused.latex([image], beam=8, redraw=True)[0].text == r"a + \pi"
+    assert confused.latex(image, beam=1, redraw=True).text == confused.latex(image, beam=1).text, "there is one alone"
+
+
+def test_what_is_drawn_at_random_is_not_chosen_among(reader, image):
+    with pytest.raises(UsageError, match="of a beam"):
+        reader.search([image], Options(sampling=Sampling()), redraw=True)
+
+
 def test_boxes_lie_in_the_image(reader, lists):
     """In pixels of the image as it is, wherever in it the formula stands."""
     plain = draw_image(FORMULAS[2])
@@ -134,6 +166,9 @@ def asked(*words):
 def test_the_command(run, image, lists, tmp_path):
     done = asked("latex", run, image)
     assert (done.exit_code, done.stdout) == (0, f"{image}\ta+\\pi\n")
+    assert asked("latex", run, image, "--redraw").stdout == done.stdout
+    done = asked("latex", run, image, "--redraw", "--sample")
+    assert (done.exit_code, done.stdout) == (2, "") and "beam" in done.stderr
     done = asked("latex", run, image, "--format", "jsonl", "--nbest", "2", "--save-attention", tmp_path / "seen")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [set(row) for row in rows] == [

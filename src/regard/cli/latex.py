@@ -23,6 +23,10 @@ def latex(
     form: Form = "text",
     max_length: Annotated[int, typer.Option(min=1, help="The most tokens a formula may have.")] = 200,
     alpha: Alpha = None,
+    redraw: Annotated[
+        bool,
+        typer.Option("--redraw", help="Draw the beam's formulas again; the one that looks like the image is best."),
+    ] = False,
     sample: Sample = False,
     temperature: Temperature = None,
     top_k: TopK = None,
@@ -34,12 +38,16 @@ def latex(
 
     With --nbest an image has several lines; --format jsonl has scores, tokens, whether the formula can be drawn, what
     each token looked at, and the box of it in the image's pixels. An image that cannot be read is named on standard
-    error, the others are read, and the command ends with 1.
+    error, the others are read, and the command ends with 1. With --redraw every formula of the beam is drawn, without
+    TeX, and laid over the image: small signs that the model confuses look different to the pixel.
 
     Example: regard latex runs/formulas scans/ --beam 5
     """
+    from regard.errors import UsageError
     from regard.search import Options
 
+    if redraw and sample:
+        raise UsageError("--redraw chooses among the formulas of a beam, and --sample has none.", hint="Leave out one.")
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     sampling = sampling_of(sample, nbest, drawing, beam)
     options = Options(max(beam or BEAM, nbest), nbest, max_length=max_length, alpha=alpha, sampling=sampling)
@@ -47,7 +55,7 @@ def latex(
     record = form == "jsonl" or save_attention is not None
     answer_images(
         images,
-        lambda paths: reader.search(paths, options, record=record),
+        lambda paths: reader.search(paths, options, record=record, redraw=redraw),
         _json if form == "jsonl" else _line,
         save_attention,
     )

@@ -6,7 +6,7 @@ Letters: W tokens, i rows and j columns of cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +14,13 @@ from jaxtyping import Float
 
 from regard.data.latex import compact, normalise
 from regard.data.mathtext import draw_formula
+from regard.data.redraw import most_alike
 from regard.data.sides.formula import FormulaImage
 from regard.data.texts import texts_of
 from regard.data.tokenizer import Pieces
+from regard.errors import UsageError
 from regard.evaluate.metrics import DRAWN
-from regard.search import Hypothesis
+from regard.search import Hypothesis, Options
 from regard.search.options import Number
 from regard.show.formula import ReadFormula
 from regard.tasks.captioner import Caption, Captioner
@@ -77,12 +79,39 @@ class FormulaReader(Captioner):
         nbest: int = 1,
         max_length: int = 200,
         alpha: Number | None = None,
+        redraw: bool = False,
     ) -> Any:
         """The best formula of an image, or of each of a list, in order; with `nbest` more, a list of them for each.
 
-        `alpha` is the length penalty, the model's own where none is given.
+        `alpha` is the length penalty, the model's own where none is given. With `redraw` every formula of the beam is
+        drawn again, and the one that looks like the image is the best.
         """
-        return super().caption(images, beam=beam, nbest=nbest, max_length=max_length, alpha=alpha)
+        many = isinstance(images, list | tuple)
+        options = Options(beam=max(beam, nbest), nbest=nbest, max_length=max_length, alpha=alpha)
+        found = self.search(images if many else [images], options, redraw=redraw)
+        some = [each[0] for each in found] if nbest == 1 else found
+        return some if many else some[0]
+
+    def search(
+        self, cells: Any, options: Options | None = None, *, record: bool = True, redraw: bool = False
+    ) -> list[list[Any]]:
+        """The best formulas for each image, best first. `record` keeps what was looked at.
+
+        With `redraw` the one that looks like the image comes first, of all that a beam ends with.
+        """
+        asked = options or Options()
+        if not redraw:
+            return super().search(cells, asked, record=record)
+        if asked.sampling is not None:
+            raise UsageError("redraw chooses among the formulas of a beam.", hint="Leave sampling out.")
+        found = super().search(cells, replace(asked, nbest=asked.beam), record=record)
+        return [self._seen_first(each)[: asked.nbest] for each in found]
+
+    def _seen_first(self, formulas: Sequence[Formula]) -> list[Formula]:
+        """The formulas for an image, the one that looks like it first."""
+        (item,) = self.source.encode([formulas[0].source])
+        image = item[0].numpy()
+        return [formulas[place] for place in most_alike(image, [each.text for each in formulas])]
 
     def caption(self, images: Any, **asked: Any) -> Any:
         """Not of this model: formulas are no captions."""

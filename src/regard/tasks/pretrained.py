@@ -131,7 +131,7 @@ def _with_pieces(
 
 def _written(tokenizer: Tokenizer) -> list[str]:
     """Every piece as the tokenizer names it."""
-    return [tokenizer.backend.id_to_token(number) for number in range(len(tokenizer))]
+    return [str(tokenizer.backend.id_to_token(number)) for number in range(len(tokenizer))]
 
 
 def _differences(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> list[str]:
