@@ -168,7 +168,7 @@ def test_the_command(run, image, lists, tmp_path):
     assert (done.exit_code, done.stdout) == (0, f"{image}\ta+\\pi\n")
     assert asked("latex", run, image, "--redraw").stdout == done.stdout
     done = asked("latex", run, image, "--redraw", "--sample")
-    assert (done.exit_code, done.stdout) == (2, "") and "beam" in done.stderr
+    assert done.exit_code and done.stdout == "" and "--sample has none" in str(done.exception or done.stderr)
     done = asked("latex", run, image, "--format", "jsonl", "--nbest", "2", "--save-attention", tmp_path / "seen")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [set(row) for row in rows] == [
