@@ -5,7 +5,7 @@ import pytest
 
 from regard.data.formulas import draw_image
 from regard.data.mathtext import draw_formula
-from regard.data.redraw import ALIKE, SAME, cut_to_ink, likeness, most_alike
+from regard.data.redraw import ALIKE, SAME, cut_to_ink, fit, likeness, most_alike
 from regard.data.sides.formula import FormulaImage
 
 RIGHT = r"f ( m _ { d } ) + \hat { u }"
@@ -38,9 +38,18 @@ def test_the_right_formula_is_found_in_any_size_shade_and_noise(seed):
 def test_the_likeness_of_a_formula_to_itself_is_one():
     ink = cut_to_ink(draw_formula(RIGHT))
     assert likeness(ink, RIGHT) == pytest.approx(1, abs=1e-5)
-    moved = np.pad(ink, ((2, 0), (1, 0)))
-    assert likeness(moved, RIGHT) == pytest.approx(1, abs=1e-5), "two pixels away is the same"
+    moved = np.pad(ink, ((1, 0), (0, 1)))
+    assert likeness(moved, RIGHT) == pytest.approx(1, abs=1e-5), "a pixel away is the same"
     assert likeness(0.5 * ink, RIGHT) == pytest.approx(1, abs=1e-5), "half as dark as well"
+
+
+def test_a_known_size_is_looked_around():
+    ink = cut_to_ink(read(draw_image(RIGHT, 5)))
+    found = fit(ink, RIGHT)
+    assert found.likeness > 0.99 and 90 < found.dots < 120
+    assert fit(ink, RIGHT, found.dots) == found
+    assert fit(ink, RIGHT, found.dots * 0.9).likeness < found.likeness, "no size near it fits"
+    assert fit(ink, LIKE[0], found.dots).likeness < SAME < 1
 
 
 @pytest.mark.parametrize("display", [True, False])

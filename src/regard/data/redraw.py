@@ -9,7 +9,8 @@ nothing looks enough like the image, and what the model likes best stays first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -18,12 +19,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 from regard.data.mathtext import DOTS, draw_formula
 
 SAME = 0.997  # of two images that differ by little noise; nothing else is looked at then
+SURE = 0.95  # of two images of one size; another is not looked for then
 ALIKE = 0.5  # below, no image looks like another
 _INK = 0.35  # how dark a pixel is that is ink for certain
 _WIDER = tuple(
     sorted((step / 4 for step in range(-6, 7)), key=abs)
 )  # pixels than the image that a drawing is asked for
-_OFF = 2  # pixels that a drawing is moved by at most, up, down and sideways
+_NEAR = 5  # sizes that are tried where one is known
+_OFF = 1  # pixels that a drawing is moved by at most, up, down and sideways
 _PROPORTION = 1.3  # how many times wider for its height than the image nothing is that looks like it
 Ink = Float[np.ndarray, "i j"]  # cut
 
@@ -31,13 +34,16 @@ Ink = Float[np.ndarray, "i j"]  # cut
 def most_alike(image: UInt8[np.ndarray, "h w"], formulas: Sequence[str]) -> list[int]:
     """The places of formulas, the one that `image` (black on white) shows first, the others as they were."""
     usual = list(range(len(formulas)))
-    ink, found = cut_to_ink(image), list[float]()
+    ink, found, size = cut_to_ink(image), list[Fit](), 0.0
+    if ink is None:
+        return usual
     for formula in formulas:
-        found.append(0.0 if ink is None else likeness(ink, formula))
-        if found[-1] >= SAME:
+        found.append(fit(ink, formula, size))
+        if found[-1].likeness >= SAME:
             break
-    best = int(np.argmax(found)) if found else 0
-    if not found or found[best] < ALIKE:
+        size = max((each for each in found if each.likeness >= SURE), default=Fit()).dots
+    best = max(range(len(found)), key=lambda place: found[place].likeness, default=0)
+    if not found or found[best].likeness < ALIKE:
         return usual
     return [best, *(each for each in usual if each != best)]
 
@@ -49,32 +55,44 @@ def cut_to_ink(image: UInt8[np.ndarray, "h w"]) -> Ink | None:
     return dark[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] if len(rows) else None
 
 
+@dataclass(frozen=True, order=True)
+class Fit:
+    """How much a formula looks like an image at its best: the square of their correlation, and its dots an inch."""
+
+    likeness: float = 0.0
+    dots: float = 0.0
+
+
 def likeness(ink: Ink, formula: str) -> float:
-    """How much a formula looks like an image: the square of their correlation, 1 where both are the same."""
-    best = 0.0
+    """How much a formula looks like an image: 1 where both are the same."""
+    return fit(ink, formula).likeness
+
+
+def fit(ink: Ink, formula: str, known: float = 0.0) -> Fit:
+    """Draw a formula in each size that is about as wide as the image; where one is `known`, in those next to it."""
+    best = Fit()
     for display in (True, False) if r"\frac" in formula else (False,):
-        for drawn in _drawn(ink, formula, display):
-            best = max(best, _overlap(ink, drawn))
-            if best >= SAME:
+        for dots in _sizes(ink, formula, display, known):
+            drawn = draw_formula(formula, dots=dots, display=display)
+            cut = None if drawn is None else cut_to_ink(drawn)
+            best = best if cut is None else max(best, Fit(_overlap(ink, cut), dots))
+            if best.likeness >= SAME:
                 return best
     return best
 
 
-def _drawn(ink: Ink, formula: str, display: bool) -> Iterator[Ink]:
-    """The formula in each size that is about as wide as the image; none if its proportions are others."""
+def _sizes(ink: Ink, formula: str, display: bool, known: float) -> list[float]:
+    """Dots an inch with which a formula is about as wide as the image; none if its proportions are others."""
     plain = draw_formula(formula, display=display)
     usual = None if plain is None else cut_to_ink(plain)
     if usual is None:
-        return
+        return []
     (height, width), (high, wide) = ink.shape, usual.shape
     # Of what is one letter high a pixel more or less is much.
-    if not 1 / _PROPORTION < ((height + _OFF) * wide) / ((high + _OFF) * width) < _PROPORTION:
-        return
-    for step in _WIDER:
-        sized = draw_formula(formula, dots=DOTS * max(1.0, width + step) / wide, display=display)
-        found = None if sized is None else cut_to_ink(sized)
-        if found is not None:
-            yield found
+    if not 1 / _PROPORTION < ((height + 2) * wide) / ((high + 2) * width) < _PROPORTION:
+        return []
+    sizes = [DOTS * max(1.0, width + step) / wide for step in _WIDER]
+    return sorted(sizes, key=lambda size: abs(size - known))[:_NEAR] if known else sizes
 
 
 def _overlap(ink: Ink, drawn: Float[np.ndarray, "h w"]) -> float:
