@@ -259,14 +259,24 @@ proof-scenes-hard: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/scenes.py $(SCENES)-hard
 
 # Formulas of a grammar: rows beside cells that nobody reads across, beside the mean of all cells; short ones, and long.
+# Then a reader of long ones, which goes on from one that read short ones: 30,000 images, drawn first (five minutes).
 FORMULAS := $(PROOFS)/formulas
 READERS := "rows: latex" "flat: latex-flat" "mean: latex-mean"
-proof-formulas: $(VENV)/installed
-	$(REGARD) compare $(READERS) --data formulas-short --steps 2500 --seeds 3 --beam 1 --out $(FORMULAS)-short
-	$(BIN)/python benchmarks/formulas.py $(FORMULAS)-short --data formulas-short --kept --edges 5 8 10
+LONG := --data formulas --size 30000
+proof-formulas: proof-formulas-long
 	$(REGARD) compare $(READERS) --data formulas --steps 6000 --beam 1 --out $(FORMULAS) -s train.tokens=65536 \
 		-s train.validate_steps=1500
 	$(BIN)/python benchmarks/formulas.py $(FORMULAS) --data formulas --kept
+
+proof-formulas-short: $(VENV)/installed
+	$(REGARD) compare $(READERS) --data formulas-short --steps 2500 --seeds 3 --beam 1 --out $(FORMULAS)-short
+	$(BIN)/python benchmarks/formulas.py $(FORMULAS)-short --data formulas-short --kept --edges 5 8 10
+
+proof-formulas-long: proof-formulas-short
+	$(REGARD) train latex $(LONG) --steps 2300 --out $(FORMULAS)-long -s train.tokens=196608 \
+		-s train.validate_steps=600 -s task.from=$(FORMULAS)-short/arms/rows/run
+	for how in "--beam 1" "--beam 5" "--beam 8 --redraw"; do \
+		$(BIN)/python benchmarks/formulas.py $(FORMULAS)-long --data formulas --edges 10 20 30 $$how || exit; done
 
 # Formulas of papers: drawn by mathtext to learn from, the official test list to be asked, and images that LaTeX drew.
 IM2LATEX := $(PROOFS)/im2latex
