@@ -334,7 +334,7 @@ proof-residual: $(VENV)/installed
 
 # SAGAN on images whose halves match: attention beside a residual block of equal size, and beside no spectral norm, after
 # equal updates. The weights of the last update are measured, not the best of several.
-ADVERSARIAL := --data mirror --steps 1000 -s train.validate_steps=0 -s train.tensorboard=false
+ADVERSARIAL := --data mirror --steps 1500 -s train.precision=bf16 -s train.validate_steps=0 -s train.tensorboard=false
 proof-mirror: $(VENV)/installed
 	for recipe in sagan sagan-block sagan-plain; do for seed in 0 1 2; do \
 		run=$(PROOFS)/mirror/$$recipe-$$seed; \
