@@ -11,7 +11,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
 	classify segment long erasure needle lstmn bert masks albert gpt2 wikitext reading scenes scenes-hard formulas im2latex flickr8k \
-	residual mirror
+	residual mirror omniglot omniglot-more
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -340,3 +340,22 @@ proof-mirror: $(VENV)/installed
 		run=$(PROOFS)/mirror/$$recipe-$$seed; \
 		OMP_NUM_THREADS=1 $(REGARD) train $$recipe $(ADVERSARIAL) --seed $$seed --out $$run; \
 		OMP_NUM_THREADS=1 $(REGARD) evaluate $$run --data mirror > $$run/report.txt; done; done
+
+# SNAIL on Omniglot (28 x 28, the split of Vinyals et al.): all of it, its convolutions alone, its attention alone, for the
+# same updates; then five shots, and twenty ways. Two more seeds with SEEDS="0 1 2".
+OMNIGLOT := $(PROOFS)/omniglot
+SEEDS ?= 0
+STEPS_OMNIGLOT ?= 5000
+proof-omniglot: $(VENV)/installed
+	$(BIN)/python benchmarks/omniglot.py $(DATA)/omniglot/omniglot28.npz $(OMNIGLOT)/data
+	for seed in $(SEEDS); do for arm in snail snail-tc snail-attention; do \
+		OMP_NUM_THREADS=1 $(REGARD) train $$arm --data $(OMNIGLOT)/data --steps $(STEPS_OMNIGLOT) --seed $$seed \
+			--out $(OMNIGLOT)/$$arm-$$seed && \
+		$(REGARD) evaluate $(OMNIGLOT)/$$arm-$$seed --data $(OMNIGLOT)/data || exit; done; done
+proof-omniglot-more: $(VENV)/installed
+	$(BIN)/python benchmarks/omniglot.py $(DATA)/omniglot/omniglot28.npz $(OMNIGLOT)/data
+	OMP_NUM_THREADS=1 $(REGARD) train snail --data $(OMNIGLOT)/data --steps $(STEPS_OMNIGLOT) --out $(OMNIGLOT)/five \
+		-s task.source.shots=5 -s train.tokens=960
+	OMP_NUM_THREADS=1 $(REGARD) train snail --data $(OMNIGLOT)/data --steps $(STEPS_OMNIGLOT) --out $(OMNIGLOT)/twenty \
+		-s task.source.ways=20 -s train.tokens=800
+	for run in five twenty; do $(REGARD) evaluate $(OMNIGLOT)/$$run --data $(OMNIGLOT)/data || exit; done

@@ -8,7 +8,7 @@ from regard import masks
 from regard.recipe import resolve
 from regard.registry import Maker, names
 from regard.task import Spec
-from regard.types import Batch, Grid, Labelled, Padded
+from regard.types import Batch, Episodes, Grid, Labelled, Padded
 
 RECIPE = Path(__file__).parent / "small.toml"
 SOURCE, TARGET = 31, 37  # sizes of the vocabularies
@@ -36,6 +36,13 @@ def pictures(sizes, channels=3):
     return Grid(torch.rand(len(sizes), channels, height, width) * mask.unsqueeze(1), mask)
 
 
+def episodes(ways=5, shown=5, asked=2):
+    """Random images, of which the class of the first ones is told."""
+    return Episodes(
+        torch.rand(3, shown + asked, 1, 28, 28), torch.stack([torch.randperm(shown) % ways for _ in range(3)])
+    )
+
+
 def batch(source=(7, 5, 2), target=(6, 3, 5)):
     """A batch of pairs of the given lengths."""
     return Batch(words(SOURCE, source), words(TARGET, target))
@@ -49,6 +56,8 @@ def built(recipe):
         return recipe.build(3 if reads == "label" else 0, Spec(3, tuple(size)))
     if reads == "nothing":
         return recipe.build(0, TARGET)
+    if reads == "episode":
+        return recipe.build(1, 5)
     return recipe.build(
         3 if reads in ("image", "formula") else TARGET if recipe.model.settings["share"] else SOURCE, TARGET
     )
@@ -60,6 +69,8 @@ def forward(model):
         return judged(model)
     sees = getattr(model.encode, "sees_images", False)
     source = pictures(((16, 16), (13, 11), (8, 16))) if sees else words(SOURCE, (7, 5, 2))
+    if getattr(model.embed, "reads_episodes", False):
+        source = episodes()
     if hasattr(model.predict, "teach"):
         return model.teach(Batch(source if model.encode else None, words(TARGET, (6, 3, 5))))
     if hasattr(model.predict, "fill"):
@@ -129,8 +140,11 @@ def fitting(kind, name, predict="luong"):
                 "encode.modules=[1,1]",
                 "encode.poolings=[2,1]",
             ],
+            "snail": ["encode.keys=[8,4]", "encode.values=[4,3]", "encode.filters=4"],
             "rows": ["embed.part=pixels", "encode.hidden=8", "encode.features=16", "encode.rows=2"],
         }.get(name, [])
+    if (kind, name) == ("embed", "episode"):
+        found += ["task.source=episode", "embed.hidden=5", "embed.filters=4"]
     if (kind, name) == ("embed", "pixels"):
         found += ["encode.part=grid", "encode.hidden=8", "encode.layers=2"]
     if kind == "network":

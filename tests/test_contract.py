@@ -11,7 +11,19 @@ from regard.hooks import loss_terms
 from regard.model import load, save
 from regard.registry import KINDS, maker, names, settings
 from regard.types import Batch, Padded
-from small import ATTENDING, DECODERS, IMAGE_ENCODERS, TARGET, TEXT_ENCODERS, batch, model, overrides, pictures, words
+from small import (
+    ATTENDING,
+    DECODERS,
+    IMAGE_ENCODERS,
+    TARGET,
+    TEXT_ENCODERS,
+    batch,
+    episodes,
+    model,
+    overrides,
+    pictures,
+    words,
+)
 
 SCORES, SCOPES, CHOICES = names("score"), names("scope"), names("choice")
 TRIPLES = list(itertools.product(SCORES, SCOPES, CHOICES))
@@ -344,6 +356,8 @@ def run(built, kind, name):
     torch.manual_seed(5)
     images = getattr(built.encode, "sees_images", False)
     source = pictures([(65, 97), (33, 31), (40, 70)]) if images else words(31, (7, 5, 2))
+    if getattr(built.embed, "reads_episodes", False):
+        source = episodes()
     if hasattr(built.predict, "vector"):
         return built.vector(source).vectors
     if not hasattr(built.predict, "teach"):  # a label, or tags
@@ -354,8 +368,8 @@ def run(built, kind, name):
 @pytest.mark.parametrize(("kind", "name"), EVERY_PART)
 def test_saved_and_loaded_it_is_the_same(kind, name, tmp_path):
     extra = ["predict.cell=lstm"] if kind == "bridge" else []
-    wants_images = sees_images(kind, name)
-    built = model([*overrides(kind, name), *extra], source=3 if wants_images else 31)
+    channels = 1 if (kind, name) == ("embed", "episode") else 3 if sees_images(kind, name) else 31
+    built = model([*overrides(kind, name), *extra], source=channels)
     save(built, tmp_path / "model")
     dice = torch.get_rng_state()
     again = load(tmp_path / "model")
@@ -369,8 +383,8 @@ def test_saved_and_loaded_it_is_the_same(kind, name, tmp_path):
 @pytest.mark.parametrize(("kind", "name"), EVERY_PART)
 def test_every_weight_gets_a_gradient(kind, name):
     extra = ["predict.cell=lstm"] if kind == "bridge" else []
-    wants_images = sees_images(kind, name)
-    built = model([*overrides(kind, name), *extra], source=3 if wants_images else 31)
+    channels = 1 if (kind, name) == ("embed", "episode") else 3 if sees_images(kind, name) else 31
+    built = model([*overrides(kind, name), *extra], source=channels)
     with loss_terms() as extra:  # hard choices and gates learn by what they add to the loss
         found = run(built.train(), kind, name).square().flatten(1).sum(1)
     (found.sum() + extra(-found)).backward()

@@ -10,6 +10,7 @@ import torch
 from PIL import Image
 
 from regard.data.batches import Batches
+from regard.data.episodes import Episode
 from regard.errors import RegardError
 from regard.evaluate.metrics import METRICS
 from regard.recipe import resolve
@@ -27,10 +28,12 @@ CELLS = {
     "tags": ["X Y X Y X", "Y X", "Z Z X", "X Y Z Y X Y X", "Y"],
     "segments": ["a b c d e", "b a\tc", "c c a", "e d c b a d e\td a", "d"],
     "latex": [r"a^2_i + \frac12", r"b \le a", r"\sqrt[3]{c}", r"x'' + \alpha \beta", "d"],
+    "class": [(0,), (2,), (1,), (4,), (0,)],
     "nothing": [None] * 5,
 }
 CHANGED = {
     "image": {"size": (5, 7), "flip": True, "shift": 2},
+    "episode": {"size": (16, 19), "channels": 3, "shift": 2},
     "formula": {"size": (40, 48), "margin": 3},
     "text": {"pieces": "characters"},
     "segments": {"pieces": "words"},
@@ -88,7 +91,9 @@ def cells(tmp_path_factory):
         classes = np.random.default_rng(number).integers(0, 3, (11, 13), dtype=np.uint8) * 100
         Image.fromarray(classes).save(path)
         masks.append(str(path))
-    return {**CELLS, "image": found, "formula": found, "mask": masks}
+    shown = [tuple((found[(row + place) % 5], f"{place}") for place in range(5)) for row in range(5)]
+    episodes = [Episode(each, found[row]) for row, each in enumerate(shown)]
+    return {**CELLS, "image": found, "formula": found, "mask": masks, "episode": episodes}
 
 
 def made(name, role="source", **settings):
@@ -192,7 +197,9 @@ def test_sides_of_both_roles_do_not_share_files(cells):
         assert not set(sides[0].files()) & set(sides[1].files())
 
 
-@pytest.mark.parametrize("name", [name for name in SIDES if name not in ("image", "formula", "nothing")])
+@pytest.mark.parametrize(
+    "name", [name for name in SIDES if name not in ("image", "formula", "nothing", "episode", "class")]
+)
 def test_what_was_not_fitted_says_so(name, cells, tmp_path):
     side = made(name)
     for use in (side.spec, side.files, lambda: side.encode(cells[name])):
@@ -321,6 +328,8 @@ def test_a_goal_that_is_not_learnt_says_so(cells):
 def test_sides_that_do_not_go_with_a_goal_are_refused():
     for goal, source, target in (
         ("classify", "text", "text"),
+        ("classify", "episode", "label"),
+        ("classify", "image", "class"),
         ("tag", "text", "label"),
         ("tag", "image", "tags"),
         ("fill", "image", "nothing"),

@@ -1,11 +1,13 @@
 """Every system that `regard systems` lists trains, answers, is measured, shown, saved, loaded, resumed, when small."""
 
 import json
+import shutil
 
 import pytest
 
 from regard.cli.show import show
 from regard.data.corpus import Corpus
+from regard.data.episodes import Episode
 from regard.errors import UsageError
 from regard.evaluate.metrics import likely, measured, metric
 from regard.learn.folder import RunFolder
@@ -29,12 +31,14 @@ DATA = {
     ("segments", "tags"): "tagged",
     ("nothing", "text"): "agreement",
     ("image", "text"): "scenes",
+    ("episode", "class"): "glyphs",
     ("formula", "latex"): "formulas-short",
     ("image", "mask"): "cue-discs",
     ("nothing", "image"): "mirror",
 }
 SETTINGS = ("train.schedule=constant", "train.tensorboard=false", "train.precision=fp32", "train.validate_steps=2")
 ROWS = 41
+MORE = {"glyphs": 140}  # rows: a class of it is twenty
 BLIND = ("seq2seq", "many-to-many", "lstm-lm", "awd-lstm")  # they look at nothing, and say so when they are shown
 
 pytestmark = pytest.mark.usefixtures("one_thread", "unchecked")
@@ -52,6 +56,7 @@ def small_job(name, folder, steps, resume=False):
         ("image", "text"): 4 * 64 * 64,
         ("image", "mask"): 4 * 64 * 64,
         ("formula", "latex"): 4 * 64 * 64,
+        ("episode", "class"): 40,
     }
     tokens = images.get(sides, 257)
     lengths = {"blocks": ("task.examples.length=13",), "documents": ("task.examples.length=29",)}
@@ -59,7 +64,15 @@ def small_job(name, folder, steps, resume=False):
     if sides == ("nothing", "image"):
         small = ("generator.widths=[8,8,8,8]", "critic.widths=[8,8,8]")
     settings = (*SETTINGS, *small, f"train.tokens={tokens}", *lengths.get(recipe.task.settings["examples"].name, ()))
-    return TrainJob(path, DATA[sides], folder / "run", steps=steps, size=ROWS, settings=settings, resume=resume)
+    return TrainJob(
+        path,
+        DATA[sides],
+        folder / "run",
+        steps=steps,
+        size=MORE.get(DATA[sides], ROWS),
+        settings=settings,
+        resume=resume,
+    )
 
 
 def log(folder, event):
@@ -78,20 +91,29 @@ def values(parts, model, cells, references):
     """The metrics of a task, of answers or of how likely the right ones are."""
     if all(metric(name).count_likely for name in parts.metrics):  # of a language model
         return {name: each.value() for name, each in likely(parts.metrics, model.likelihoods(references)).items()}
-    asked, right = parts.goal.questions(cells, references)
+    is_asked = isinstance(cells[0], Episode)  # whose classes were told already
+    asked, right = (cells, references) if is_asked else parts.goal.questions(cells, references)
     return measured(parts.metrics, parts.goal.answer(model.model, asked), right)
 
 
 def shown(run, goal, cell, reference):
     """What `regard show` writes of one input; nothing of a model that looks at nothing."""
-    text = "the [MASK] ." if goal == "fill" else cell or reference
-    out = run / "seen.txt"
+    text = "the [MASK] ." if goal == "fill" else str(cell or reference)
+    out, support = run / "seen.txt", laid_out(cell, run / "support") if isinstance(cell, Episode) else None
     try:
-        show(run, None if goal == "adversarial" else text.splitlines()[0], out=out)
+        show(run, None if goal == "adversarial" else text.splitlines()[0], out=out, support=support)
     except UsageError as error:
         assert "does not attend" in str(error), error
         return ""
     return out.read_text(encoding="utf-8")
+
+
+def laid_out(episode, folder):
+    """The labelled images of an episode, a folder a class."""
+    for number, (cell, name) in enumerate(episode.support):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(cell, folder / name / f"{number}.png")
+    return folder
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -105,17 +127,20 @@ def test_a_system_trains_answers_is_measured_shown_saved_loaded_and_resumed(name
     (validation,) = log(tmp_path, "validate")
     likelihood = set() if parts.goal.predicts == "generate" else {"nll"}
     assert {*parts.metrics, *likelihood} <= {*validation["values"]}
-    rows = Corpus.open(job.data, size=ROWS, **_columns(recipe)).split("val")
-    cells = list(rows["source"])[:5]
+    rows = Corpus.open(job.data, size=job.size, **_columns(recipe)).split("val")
+    cells, references = list(rows["source"]), list(rows["target"])
+    if recipe.task.settings["source"].name == "episode":
+        cells, references = parts.goal.questions(cells, references)
+    cells, references = cells[:5], references[:5]
     answers = texts(model, cells)
     assert len(answers) == len(cells)
     again = open_model(tmp_path / "run")
     assert type(again) is type(model)
     assert texts(again, cells) == answers
-    found = values(parts, again, cells, list(rows["target"])[:5])
+    found = values(parts, again, cells, references)
     assert all(0 <= found[name] <= (100 if metric(name).higher else 1e6) for name in parts.metrics)
     goal = recipe.task.settings["goal"].name
-    assert shown(tmp_path / "run", goal, cells[0], rows["target"][0]) or name in BLIND
+    assert shown(tmp_path / "run", goal, cells[0], references[0]) or name in BLIND
     small_job(name, tmp_path, steps=3, resume=True).train()
     assert [row["number"] for row in log(tmp_path, "end")] == [2, 3]
 

@@ -49,6 +49,16 @@ class Segmented(Padded):
 
 
 @dataclass(frozen=True)
+class Branched(Padded):
+    """Sequences whose last positions, `ends` of them, stand side by side at the last step: none follows another.
+
+    It is as many sequences as there are ends, which have all but their last position in common.
+    """
+
+    ends: int
+
+
+@dataclass(frozen=True)
 class Grid:
     """Images of unequal size in one tensor; what is real lies in the upper left corner."""
 
@@ -117,10 +127,48 @@ class Masks:
         return Masks(self.data[rows])
 
 
+@dataclass(frozen=True)
+class Episodes:
+    """Images of which the class is told (S of each episode, its number in `classes`), then Q that are asked about."""
+
+    data: Float[Tensor, "B I C h w"]
+    classes: Int[Tensor, "B S"]
+
+    @property
+    def queries(self) -> int:
+        """How many images of an episode are asked about."""
+        return self.data.shape[1] - self.classes.shape[1]
+
+    @property
+    def mask(self) -> Bool[Tensor, "B I"]:
+        """All images are real."""
+        return torch.ones(self.data.shape[:2], dtype=torch.bool, device=self.data.device)
+
+    def take(self, rows: slice) -> Episodes:
+        """Some rows."""
+        return Episodes(self.data[rows], self.classes[rows])
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Some classes for each row, one for each question that it asks."""
+
+    data: Int[Tensor, "B Q"]
+
+    @property
+    def mask(self) -> Bool[Tensor, "B 0"]:
+        """They take no positions of a batch."""
+        return torch.ones(len(self.data), 0, dtype=torch.bool, device=self.data.device)
+
+    def take(self, rows: slice) -> Choices:
+        """Some rows."""
+        return Choices(self.data[rows])
+
+
 UNLABELLED = -100  # the class of pixels that are neither learnt nor measured, as PyTorch's losses have it
 
 # One side of a batch: each has a mask of its positions, and gives some of its rows.
-Input = Padded | Grid | Labels | Values | Masks
+Input = Padded | Grid | Labels | Values | Masks | Episodes | Choices
 
 
 @dataclass(frozen=True)

@@ -263,7 +263,10 @@ class TaskParts:
     def build(cls, task: Task, source: Side | None = None, target: Side | None = None) -> TaskParts:
         """New sides, which have yet to be fitted, or those that are given."""
         ours, theirs = source or task.source("source"), target or task.target("target")
-        return cls(task, ours, theirs, task.goal(ours, theirs), task.examples())
+        examples = task.examples()
+        if hasattr(examples, "meet"):  # what is drawn may depend on what is read
+            examples.meet(ours, theirs)
+        return cls(task, ours, theirs, task.goal(ours, theirs), examples)
 
     @classmethod
     def load(cls, task: Task, folder: Path) -> TaskParts:

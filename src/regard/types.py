@@ -21,6 +21,9 @@ from torch.nn import functional as F
 
 from regard.inputs import UNLABELLED as UNLABELLED
 from regard.inputs import Batch as Batch
+from regard.inputs import Branched as Branched
+from regard.inputs import Choices as Choices
+from regard.inputs import Episodes as Episodes
 from regard.inputs import Features as Features
 from regard.inputs import Grid as Grid
 from regard.inputs import Input as Input

@@ -238,7 +238,7 @@ def test_tables_without_a_part(recipe):
     found = problems(path)
     lines = {"embed": 1, "encode": 3, "predict": 4}
     assert {each.key: each.where for each in found} == {key: f"{path}:{line}" for key, line in lines.items()}
-    assert "does not say which embed it is; there are pixels, tokens." in found[0].message
+    assert "does not say which embed it is; there are episode, pixels, tokens." in found[0].message
 
 
 def test_mistakes_below_the_recipe_are_told_where_they_stand(recipe):

@@ -12,7 +12,7 @@ from regard.recipe import NAMED, resolve, write
 from regard.recipe.resolve import Recipe
 from regard.registry import Maker, find, names, settings
 from regard.types import Batch, PixelLogits
-from small import SOURCE, TARGET, built, forward, pictures, smaller, words
+from small import SOURCE, TARGET, built, episodes, forward, pictures, smaller, words
 
 HEAD = 'extends = "rnnsearch"\n'
 
@@ -127,6 +127,7 @@ MILLIONS = {
     "luong-paper": (65, 85),
     "residual-attention-paper": (29, 31),
     "rnnsearch-hard-paper": (25, 40),
+    "snail-paper": (3.1, 3.3),
     "rnnsearch-paper": (25, 40),
     "roberta-paper": (86, 87),
     "sagan-paper": (70.6, 70.8),
@@ -152,6 +153,8 @@ def test_a_papers_model_steps(name):
     model = seeded(Recipe(recipe.about, smaller(recipe.model), recipe.train, recipe.task)).train()
     sees = recipe.task.settings["source"].name in ("image", "formula")
     read = pictures(((16, 13), (7, 11))) if sees else words(SOURCE, (7, 2)) if model.encode else None
+    if recipe.task.settings["source"].name == "episode":
+        read = episodes()
     batch = Batch(read, words(TARGET, (5, 3)))
     optimiser = optimiser_for(model, settings)
     readout = getattr(model.predict, "readout", model.predict)

@@ -35,7 +35,7 @@ VARIANTS = {
 VARIANTS |= {
     name
     for name in NAMED
-    if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-", "residual-attention-"))
+    if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-", "residual-attention-", "snail-"))
 }
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from regard.cli.episodes import Support, answer_episodes, takes_support
 from regard.cli.lines import read_lines
 
 if TYPE_CHECKING:
@@ -25,6 +26,14 @@ File = Annotated[
     typer.Argument(help="A text file (plain or .gz), a line each. Without it, standard input."),
 ]
 Form = Annotated[Literal["text", "jsonl"], typer.Option("--format", help="Plain lines, or one JSON object a line.")]
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[FILE]",
+        help="A text file (plain or .gz), a line each. Without it, standard input. With --support: images, or folders "
+        "of them.",
+    ),
+]
 TagForm = Annotated[
     Literal["text", "conll", "jsonl"],
     typer.Option(
@@ -35,30 +44,41 @@ TagForm = Annotated[
 
 def classify(
     model: ModelFolder,
-    file: File = None,
+    files: Files = None,
     top: Annotated[int, typer.Option(min=1, metavar="K", help="How many classes are printed, likeliest first.")] = 1,
     attention: Annotated[
         bool, typer.Option("--attention", help="Add the words, and how much each was looked at.")
     ] = False,
+    support: Support = None,
     form: Form = "text",
 ) -> None:
     """Find the class of each line of standard input (or a file): the class, a tab, its probability.
 
     For a model of images, lines are paths of images. With --top, further classes follow after tabs; with --attention,
-    words and weights as word:0.123, all queries together; --format jsonl has everything, query by query.
+    words and weights as word:0.123, all queries together; --format jsonl has everything, query by query. A model that
+    learns from a few examples is shown them with --support, and takes images: regard classify MODEL a.png b.png
+    --support DIR writes the path of each, its class and the probability; --attention adds the weight of each example.
 
     Example: echo "Slow, but worth it." | regard classify runs/reviews
     """
     from regard.errors import UsageError
 
     found = opened(model, "classify")
+    if takes_support(found, support):
+        answer_episodes(found, files, support, form, top=top, attention=attention)  # type: ignore[arg-type]
+        return
+    if files is not None and len(files) > 1:
+        raise UsageError(
+            f"expected one file of lines; found {len(files)}: {', '.join(map(str, files[:3]))}.",
+            hint="Write them on standard input: ls photos/*.png | regard classify MODEL",
+        )
     if attention and form == "text" and found.reads != "text":
         raise UsageError("the cells of an image do not go into a line of text.", hint="Add --format jsonl.")
 
     def line(answer: Classification) -> list[str]:
         return [_class_json(answer, top) if form == "jsonl" else _class_line(answer, top, attention)]
 
-    _filter(found, file, line, record=attention or form == "jsonl")
+    _filter(found, files[0] if files else None, line, record=attention or form == "jsonl")
 
 
 def tag(model: ModelFolder, file: File = None, form: TagForm = "text") -> None:

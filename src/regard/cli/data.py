@@ -103,7 +103,7 @@ def check(
         str | None,
         typer.Option(
             metavar="TASK",
-            help="translate, classify, tag, caption, segment or generate; else the data tells, if it can.",
+            help="translate, classify, tag, caption, segment, generate or episodes; else the data tells, if it can.",
         ),
     ] = None,
     text: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of texts or images.")] = None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from regard.cli import complete
+from regard.cli.episodes import Support, episodes_of, takes_support
 from regard.cli.lines import read_lines
 from regard.cli.options import CacheSize, CacheTheta, cache_of
 
@@ -82,6 +83,7 @@ class Request:
     split: str
     answers: int | None
     cache: Cache | None
+    support: Path | None = None
 
 
 def show(
@@ -105,16 +107,17 @@ def show(
     answers: Answers = None,
     cache: CacheSize = None,
     cache_theta: CacheTheta = None,
+    support: Support = None,
 ) -> None:
     """Answer a sentence and show what the model looked at, and how far to believe it.
 
     Of a translator: for each word. Of a language model: for each word of the text that is given, what it looked back at
     (with --cache, what its cache looks at), and with --samples how it goes on. Of a filler: for each [MASK]. Of a
     captioner: where in the image, for each word. Of a classifier or a tagger: the words that it looked at (an image:
-    where). Of a segmenter: image, found mask and gates (--right MASK: the right one; --training: gates over a run's
-    training). Of a generator: what five pixels of its samples looked at (of a class, if one is named). With --data, a
-    page of a test set with a right answer, a wrong one, confusions and calibration (--answers 12: with six of each; of
-    captions, those nearest to their references and those farthest from them).
+    where; with --support, the examples). Of a segmenter: image, found mask and gates (--right MASK: the right one;
+    --training: gates over a run's training). Of a generator: what five pixels of its samples looked at (of a class, if
+    one is named). With --data, a page of a test set with a right answer, a wrong one, confusions and calibration
+    (--answers 12: with six of each; of captions, those nearest to their references and those farthest from them).
 
     Example: regard show runs/de-en "Ein Mann liest ein Buch ." --out page.html
     """
@@ -126,7 +129,7 @@ def show(
     told: dict[str, Any] = {"sentence": sentence, "target": target, "out": out, "view": view, "looks": looks}
     told |= {"compare": compare, "samples": samples, "drawing": drawing, "right": right, "data": data, "split": split}
     told["answers"] = answers
-    _shown(model, Request(**told, cache=cache_of(cache, cache_theta, None)))
+    _shown(model, Request(**told, cache=cache_of(cache, cache_theta, None), support=support))
 
 
 def _show_training(run: Path, out: Path | None) -> None:
@@ -196,7 +199,10 @@ def _answered(model: Path, asked: Request) -> None:
         show_split(found, model, (asked.data, asked.split), asked.answers or 2, asked.out)
     else:
         drawing = {"smooth": True} | asked.drawing
-        show_inputs(found, _sentences(asked.sentence, asked.right), asked.right, asked.out, drawing)
+        cells: list[Any] = list(_sentences(asked.sentence, asked.right))
+        if takes_support(found, asked.support):
+            cells = episodes_of(found, cells, asked.support)  # type: ignore[arg-type]
+        show_inputs(found, cells, asked.right, asked.out, drawing)
 
 
 def _sampled(model: Path, asked: Request) -> None:

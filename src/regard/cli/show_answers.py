@@ -23,7 +23,7 @@ LOOKED = 200  # examples of a split among which right and wrong answers are look
 
 
 def show_inputs(
-    model: TaskModel, cells: Sequence[str], right: str | None, out: Path | None, drawing: dict[str, Any]
+    model: TaskModel, cells: Sequence[Any], right: str | None, out: Path | None, drawing: dict[str, Any]
 ) -> None:
     """Answer some inputs, and draw what was looked at; `drawing` is how captioned images are drawn."""
     from regard.cli.show import _terminal, _write
@@ -108,8 +108,9 @@ def show_split(model: TaskModel, folder: Path, of: tuple[str, str], count: int, 
     report: Report = model.evaluate(corpus, split=split, by_length=True)
     rows = corpus.split(split)
     cells, right = once_each(model.source, list(rows["source"]), list(rows["target"]))
-    sources, references = model.questions(cells[:LOOKED], right[:LOOKED])
-    shown = _some_of(model.answer(sources), references, count)
+    most = len(cells) if model.wants == "class" else LOOKED  # of which episodes are drawn
+    sources, references = model.questions(cells[:most], right[:most])
+    shown = _some_of(model.answer(sources[:LOOKED]), references[:LOOKED], count)
     typer.echo(f"written: {save_overview(report, shown, out)}", err=True)
 
 

@@ -6,7 +6,8 @@
     needle, reviews, reviews-long   texts with a label          text-label
     tagged       sentences with a tag for every word            text-tags
     shapes       small images with a label                      image-label
-    glyphs, glyphs-alphabet   drawn characters of invented alphabets   image-label
+    glyphs       drawn characters of invented alphabets         image-class, image-label
+    glyphs-alphabet   the same characters in every split        image-label
     mirror       images whose halves match                      image-label, nothing-image, label-image
     scenes       images of several shapes with a caption        image-text
     cue-discs    images of discs with masks of one of them     image-mask
@@ -263,6 +264,7 @@ def _distinct(pairs: Iterator[Pair]) -> Iterator[Pair]:
 _TOY_LANGUAGES = (("source", "target"),)
 _LABEL, _TAGS, _IMAGES = (("text", "label"),), (("text", "tags"),), (("image", "label"),)
 _MADE = (("nothing", "image"), ("label", "image"))  # images that are to be made
+_EPISODES = (("image", "class"),)  # no split has a class of another
 _PLAIN = (("nothing", "text"),)
 _CAPTIONS = (("image", "text"),)
 _READ = (("text", "nothing"),)  # text of which a model finds what is hidden
@@ -315,7 +317,7 @@ BUILTIN: dict[str, Builtin] = {
         Builtin(
             "glyphs",
             "characters of invented alphabets, by twenty hands each; every split has its own",
-            _IMAGES,
+            _EPISODES + _IMAGES,
             False,
             partial(_glyphs, False),
             {"train": 8_000, "val": 1_200, "test": 2_000},

@@ -17,7 +17,7 @@ from regard.data.held_out import USUAL, HeldOut
 from regard.data.labelled.detect import sides_of
 from regard.data.labelled.mask_warnings import MaskSurvey, mask_note, mask_warnings
 from regard.data.labelled.wanted import Kind, is_for_labels, is_generated, is_labelled, rows_of
-from regard.data.labelled.warnings import LabelSurvey, caption_warnings, label_note, label_warnings
+from regard.data.labelled.warnings import LabelSurvey, caption_warnings, class_warnings, label_note, label_warnings
 from regard.data.names import by_split
 from regard.data.plain.wanted import is_plain
 from regard.data.plain.warnings import TextSurvey, text_note, text_warnings
@@ -112,6 +112,8 @@ def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple
     labels = {split: survey for split, survey in surveys.items() if isinstance(survey, LabelSurvey)}
     if not labels:
         return list(warnings(Languages(plan.source, plan.target), surveys)), plan.notes
+    if plan.target == "class":
+        return list(class_warnings(labels)), (*plan.notes, label_note(labels, plan.target))
     return list(label_warnings(plan.source, plan.target, labels)), (*plan.notes, label_note(labels, plan.target))
 
 

@@ -98,13 +98,13 @@ def shares_of(cut: Cut, pairs: int) -> dict[str, float]:
     return shares
 
 
-def cut_note(cut: Cut) -> str:
+def cut_note(cut: Cut, by: str = "source line") -> str:
     """What to say about it."""
     if not any(cut.values()):
         amounts = "about 2,000 pairs each, at most a tenth"
     else:
         amounts = ", ".join(f"{_told(amount)} for {split}" for split, amount in cut.items())
-    return f"{' and '.join(cut)} cut off from train by a hash of the source line ({amounts})"
+    return f"{' and '.join(cut)} cut off from train by a hash of the {by} ({amounts})"
 
 
 def _told(amount: Amount | None) -> str:

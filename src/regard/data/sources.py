@@ -65,14 +65,18 @@ def plan_for_labels(
     Args:
         data: a built-in name, a folder or a file.
         source: what is read, `text` or `image`. An image is the path of its file.
-        target: what is wanted for it, `label`, `tags` (one for each word, parted by spaces) or, of an image, `text`.
+        target: what is wanted for it, `label`, `tags` (one for each word, parted by spaces) or, of an image, `text` or
+            `class`, a label of which every split has its own.
         columns: which columns of a table hold them, where their names do not say so.
         size: how many training rows a built-in corpus shall draw.
         seed: which ones.
         cache: where what is made and downloaded is kept.
         held_out: how much is cut off from train where there is no validation or test split.
     """
-    wanted = Wanted(source, target, columns)
+    if (source, target) == ("image", "class"):
+        wanted = Wanted(source, "label", columns, apart=True)
+    else:
+        wanted = Wanted(source, target, columns)
     if isinstance(data, str) and data in BUILTIN:
         return _of_builtin(data, (source, target), size, seed, cache, held_out)
     _refuse_size(data, size)

@@ -11,6 +11,7 @@ from regard.encode import (
     recurrent,
     residual,
     rows,
+    snail,
     transformer,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "recurrent",
     "residual",
     "rows",
+    "snail",
     "transformer",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -9,8 +10,9 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from regard.errors import ShapeError
+from regard.inputs import Episodes
 from regard.recipe import Recipe
-from regard.registry import Maker, part
+from regard.registry import Maker, find, part
 from regard.task import Spec
 from regard.types import (
     Batch,
@@ -60,8 +62,8 @@ class Model(nn.Module):
     ) -> None:
         super().__init__()
         self.specs = Spec.of(source), Spec.of(target)
-        self.embed: Any = _made(embed, self.specs[0].size)
-        self.encode: Any = _made(encode, getattr(self.embed, "width", 0))
+        self.embed: Any = _made(embed, self.specs[0].size, self.specs[0])
+        self.encode: Any = _made(encode, getattr(self.embed, "width", 0), self.specs[0])
         widths = getattr(self.encode, "widths", NOTHING)
         self.predict = predict(self.specs[1].size, widths, attend)
         if share:
@@ -74,7 +76,7 @@ class Model(nn.Module):
         """How many pieces, channels or classes source and target have."""
         return self.specs[0].size, self.specs[1].size
 
-    def read(self, source: Padded | Grid) -> Memory:
+    def read(self, source: Padded | Grid | Episodes) -> Memory:
         """The source as a memory; of a model without one, a memory of nothing for each row."""
         if self.encode is None:
             return self.nothing_read(len(source.data))
@@ -97,7 +99,7 @@ class Model(nn.Module):
             memory = memory.reorder(torch.arange(len(batch), device=memory.mask.device).repeat(samples))
         return self.predict.teach(seen, memory)
 
-    def label(self, source: Padded | Grid) -> Labelled:
+    def label(self, source: Padded | Grid | Episodes) -> Labelled:
         """The scores of the classes, for a model that predicts a label."""
         return self.predict.label(self.read(source))
 
@@ -138,9 +140,20 @@ class Model(nn.Module):
         target.weight = source.weight  # every module that holds the target's table now holds the source's numbers
 
 
-def _made(part: Maker | None, given: int) -> Any:
-    """The part, if there is to be one."""
-    return None if part is None else part(given)
+def _made(part: Maker | None, given: int, source: Spec) -> Any:
+    """The part, if there is to be one; some have settings that follow from what is read (`settings_of`)."""
+    if part is None:
+        return None
+    settings_of = getattr(find(part.kind, part.name), "settings_of", None)
+    if settings_of is None or not source.shape:
+        return part(given)
+    for name, value in settings_of(source).items():
+        if part.settings.get(name, value) != value:
+            raise ShapeError(
+                f"{name} = {part.settings[name]} in [{part.kind}] does not fit what is read, which makes it {value}.",
+                hint=f"Leave it out: {name} follows from [task] source.",
+            )
+    return replace(part, settings={**part.settings, **settings_of(source)})(given)
 
 
 def parameters(model: Model) -> int:

@@ -110,6 +110,13 @@ def _wrong_reader(model: Maker, task: Maker, tree: Table) -> list[Problem]:
         return []
     sees = bool(getattr(find("encode", encode.name), "sees_images", False))
     given = bool(getattr(find("side", source.name), "is_image", False))
+    episode = bool(getattr(find("side", source.name), "is_episode", False))
+    embed = model.settings["embed"]
+    if embed is not None and episode != bool(getattr(find("embed", embed.name), "reads_episodes", False)):
+        advice = 'Write part = "episode" in [embed].' if episode else 'Write source = "episode" in [task], or another.'
+        told = f"'{embed.name}' does not read what the source of the task is, '{source.name}'."
+        return [Problem(_where(tree, "embed"), "embed.part", told, advice)]
+    given = given and not episode  # whose images the embedding makes vectors of
     if sees == given:
         return []
     kind = "images" if sees else "text"

@@ -1,7 +1,7 @@
 """The door to pictures of answers: as text, as a page, as a figure, by the name of the file.
 
-An answer is a classified text or image, a tagged text or a captioned image, and knows no more of pictures than what it
-holds.
+An answer is a classified text or image, an episode, a tagged text or a captioned image, and knows no more of pictures
+than what it holds.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from regard.errors import UsageError
 from regard.show.canvas import ENDINGS, check_name, write_figure
 from regard.show.captioned import Captioned, captioned_html, captioned_text, plot_captioned, references_html
 from regard.show.document import page_of
+from regard.show.episode import EpisodeSeen, episode_html, episode_text, plot_episode
 from regard.show.formula import ReadFormula, formula_html, plot_formula
 from regard.show.masked import MaskedImage, masked_text, plot_masked
 from regard.show.outlined import Outlined, outlined_html, outlined_text, plot_outlined
@@ -37,8 +38,8 @@ LIVE = """
 .live h2 { font-size: 1.25rem; font-weight: 600; margin-bottom: 0.8rem; }
 """
 STYLE = SHADED_STYLE + TAGGED_STYLE + PICTURED_STYLE + LIVE + shades_css()
-Drawable: TypeAlias = Shaded | Pictured | MaskedImage | TaggedText | Captioned | Outlined
-Some = TypeVar("Some", Shaded, Pictured, MaskedImage, TaggedText, Captioned, Outlined)
+Drawable: TypeAlias = Shaded | Pictured | MaskedImage | TaggedText | Captioned | Outlined | EpisodeSeen
+Some = TypeVar("Some", Shaded, Pictured, MaskedImage, TaggedText, Captioned, Outlined, EpisodeSeen)
 IMAGE, STRIP = 12, 8  # lines of a page that an image takes, and a row of small ones
 
 
@@ -101,6 +102,8 @@ def answer_html(answer: Drawable, level: int = 2) -> str:
         drawn = figure_html(plot_masked(answer), " ".join(answer.heading()))
     elif isinstance(answer, Outlined):
         drawn = outlined_html(answer)
+    elif isinstance(answer, EpisodeSeen):
+        drawn = episode_html(answer)
     else:
         drawn = captioned_html(answer) if isinstance(answer, Captioned) else picture_html(answer)
     wrote = references_html(answer) if isinstance(answer, Captioned) else ""
@@ -128,6 +131,8 @@ def _draw(answers: Sequence[Drawable], path: Path, title: str) -> Path:
         )
     if isinstance(answers[0], TaggedText):
         return write_figure(plot_tagged(answers[0], title), path)
+    if isinstance(answers[0], EpisodeSeen):
+        return write_figure(plot_episode(answers[0]), path, note=" ".join(answers[0].remarks()))
     if isinstance(answers[0], ReadFormula):
         return write_figure(plot_formula(answers[0]), path, note=" ".join(answers[0].remarks()))
     if isinstance(answers[0], Outlined):
@@ -146,6 +151,8 @@ def _text(answer: Drawable, width: int, colour: bool) -> str:
         return masked_text(answer)
     if isinstance(answer, Outlined):
         return outlined_text(answer, width)
+    if isinstance(answer, EpisodeSeen):
+        return episode_text(answer)
     if isinstance(answer, Shaded):
         return shaded_text(answer, width, colour=colour)
     return tagged_text(answer, width, colour=colour) if isinstance(answer, TaggedText) else picture_text(answer)
@@ -160,7 +167,7 @@ def _shown(answers: Sequence[Drawable]) -> str:
 
 def _height(answer: Drawable) -> float:
     """About how many lines an answer takes in a notebook."""
-    if isinstance(answer, Pictured | Outlined):
+    if isinstance(answer, Pictured | Outlined | EpisodeSeen):
         return float(IMAGE + len(answer.likeliest()))
     if isinstance(answer, MaskedImage):
         return float(4 + STRIP * len(answer.drawn()))

@@ -88,6 +88,8 @@ def set_up(recipe: Recipe, corpus: Corpus, given: TaskParts | None, seed: int, s
     if given is None:
         processes.first(lambda: compute_features(parts.source, rows))
     pool = min(POOL, getattr(parts.source, "pool", POOL))
+    if getattr(parts.examples, "whole", False):
+        pool = len(rows)
     cut = {"tokens": settings.tokens, "mixed": settings.mixed, "pool": pool}
     learnt = with_noise(rows, parts.target, seed)
     if isinstance(learnt, NoisyLabels):

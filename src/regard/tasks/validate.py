@@ -27,6 +27,8 @@ TOKENS = 4096
 def held_out(corpus: Corpus) -> Dataset:
     """The validation rows that a model is asked; of images with several captions, as many images."""
     rows, count, seen = corpus.split("val"), 0, set[str]()
+    if corpus.target == "class":
+        return rows  # of which episodes are drawn, as many as their source asks
     if corpus.source != "image":
         return rows.select(range(min(PAIRS, len(rows))))
     for cell in column(rows, "source"):
@@ -97,6 +99,7 @@ class Validator:
         total, count = 0.0, 0
         with torch.no_grad():
             asked, examples = goal.for_validation(), self.parts.examples
+            examples = examples.for_validation() if hasattr(examples, "for_validation") else examples
             for batch in Batches(self.rows, asked, tokens=self.tokens, shuffle=False, examples=examples):
                 loss = goal.nll(model, batch)
                 if loss is None:

@@ -22,7 +22,7 @@ from regard.data.plain.find import is_plain_file
 from regard.data.plain.wanted import NOTHING, is_plain
 from regard.errors import DataError, UsageError
 
-TASKS = ("translate", "classify", "tag", "caption", "latex", "segment", "generate")
+TASKS = ("translate", "classify", "tag", "caption", "latex", "segment", "generate", "episodes")
 _PLAIN = (NOTHING, "text")
 _LABELS = {"image": Wanted("image", "label"), "text": Wanted("text", "label")}
 
@@ -49,6 +49,8 @@ def sides_for(task: str | None, data: str | Path) -> tuple[str, str] | None:
         raise UsageError(f"no task is called '{task}'; there are {', '.join(TASKS)}.", hint="Leave --task out.")
     if task == "generate":
         return _PLAIN
+    if task == "episodes":
+        return "image", "class"
     if task in ("tag", "caption", "latex"):
         return ("text", "tags") if task == "tag" else ("image", "text")
     if task == "segment":

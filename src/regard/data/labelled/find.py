@@ -236,5 +236,8 @@ def _finish(path: Path, wanted: Wanted, found: Found, held_out: HeldOut) -> Plan
     elif "train" in there and "val" not in there and not found.missing:
         usual = ("val",)
     cut = held_out.cut(usual, there, str(path))
-    notes = [note for note in found.notes if note] + ([cut_note(cut)] if cut else [])
-    return Plan(str(path), wanted.source, wanted.target, tuple(found.readers), cut, tuple(notes), found.missing)
+    notes = [note for note in found.notes if note] + (
+        [cut_note(cut, "class" if wanted.apart else "source line")] if cut else []
+    )
+    target = "class" if wanted.apart else wanted.target
+    return Plan(str(path), wanted.source, target, tuple(found.readers), cut, tuple(notes), found.missing)

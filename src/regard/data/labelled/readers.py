@@ -87,6 +87,8 @@ class Labelled(Reader):
         return self.splits[split] if self.split is None else super().count_of(split)
 
     def identity(self, row: Row) -> str:
+        if self.wanted.apart:
+            return row.target
         if self.wanted.source == "text":
             return row.source
         path = Path(row.source)

@@ -9,12 +9,20 @@ from regard.data.plain.wanted import is_plain
 from regard.errors import UnknownName, UsageError
 
 READS = ("text", "image")
-WANTS = ("text", "label", "tags", "mask")
-_MANY = {"text": "captions", "label": "labels", "tags": "tags", "mask": "masks"}
+WANTS = ("text", "label", "tags", "mask", "class")
+_MANY = {"text": "captions", "label": "labels", "tags": "tags", "mask": "masks", "class": "classes"}
 # What is read where images are wanted: a label, or nothing.
 MAKES = ("label", "nothing")
 # What labelled data is, first what is read; two texts are languages, and no labelled data.
-SIDES = (("text", "label"), ("text", "tags"), ("image", "label"), ("image", "text"), ("image", "mask"))
+# A class is a label of which no other split has any.
+SIDES = (
+    ("text", "label"),
+    ("text", "tags"),
+    ("image", "label"),
+    ("image", "text"),
+    ("image", "mask"),
+    ("image", "class"),
+)
 HINT = 'Say which they are: --text COLUMN --label COLUMN (in Python text="...", label="..."); a number counts columns.'
 
 
@@ -22,7 +30,9 @@ class Kind(TypedDict, total=False):
     """What `Corpus.open` and `check` take beside languages: the two sides, and the columns that hold them."""
 
     reads: str  # text (default), image; nothing, of plain text; of images that are to be made a label or nothing
-    wants: str  # text (default; of an image its caption), label, tags, image; nothing, of plain text that is read
+    wants: (
+        str  # text (default; of an image its caption), label, tags, class, image; nothing, of plain text that is read
+    )
     text: str | None  # the column of texts, words or images
     label: str | None  # the column of labels, tags or captions
 
@@ -45,11 +55,12 @@ class Wanted:
     source: str = "text"
     target: str = "label"
     columns: Columns = BY_NAME
+    apart: bool = False  # whole classes are held out: no split has one of another
 
     def __post_init__(self) -> None:
         if self.source not in READS:
             raise UnknownName("side to read", self.source, READS)
-        wants = WANTS if self.source == "image" else WANTS[1:]
+        wants = WANTS[:-1] if self.source == "image" else WANTS[1:-1]
         if self.target not in wants:
             raise UnknownName("side of labelled data", self.target, wants)
         if self.source == "text" and self.target == "mask":

@@ -57,6 +57,25 @@ def caption_warnings(surveys: Mapping[str, Survey]) -> Iterator[Case]:
             yield from unknown("caption", train.target, survey.target, survey.split)
 
 
+def class_warnings(surveys: Mapping[str, LabelSurvey]) -> Iterator[Case]:
+    """Every fault of a corpus of images of which no split shall have a class of another."""
+    train = surveys.get("train")
+    for survey in surveys.values():
+        if len(survey.labels) < 2:
+            message = f"expected images of two classes or more; found {_named(survey.labels) or 'none'}."
+            yield Case(error("one-label", message, survey.split, advice="Add folders of other classes."))
+        alone = Counter({label: count for label, count in survey.labels.items() if count == 1})
+        if alone:
+            message = f"classes of a single image: {_named(alone)}."
+            advice = "An episode shows one image of a class and asks about another: add some, or they are left out."
+            yield Case(warning("rare-labels", message, survey.split, advice=advice))
+        shared = Counter({label: count for label, count in survey.labels.items() if train and label in train.labels})
+        if shared and survey is not train:
+            message = f"classes that stand in train too: {_named(shared)}."
+            advice = "What is asked about shall be new: put each class into one split."
+            yield Case(warning("shared-classes", message, survey.split, advice=advice))
+
+
 def _texts(survey: LabelSurvey, train: LabelSurvey | None, target: str) -> Iterator[Case]:
     yield from _empty(survey)
     yield from odd_characters(survey)

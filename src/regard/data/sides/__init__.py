@@ -7,10 +7,24 @@ image     pictures, as pixels
 formula   pictures of formulas
 mask      the class of every pixel of an image
 latex     formulas, as tokens
+episode   labelled images of a few classes, then images to be told
+class     one of the classes of an episode
 segments  one text or two, told apart
 nothing   no data at all
 """
 
-from regard.data.sides import formula, image, label, latex, mask, nothing, segments, tags, text
+from regard.data.sides import episode, episode_class, formula, image, label, latex, mask, nothing, segments, tags, text
 
-__all__ = ["formula", "image", "label", "latex", "mask", "nothing", "segments", "tags", "text"]
+__all__ = [
+    "episode",
+    "episode_class",
+    "formula",
+    "image",
+    "label",
+    "latex",
+    "mask",
+    "nothing",
+    "segments",
+    "tags",
+    "text",
+]
