@@ -57,7 +57,7 @@ def built(recipe):
     if reads == "nothing":
         return recipe.build(0, TARGET)
     if reads == "episode":
-        return recipe.build(1, 5)
+        return recipe.build(1, TARGET)
     return recipe.build(
         3 if reads in ("image", "formula") else TARGET if recipe.model.settings["share"] else SOURCE, TARGET
     )
