@@ -27,6 +27,7 @@ def test_a_full_batch_is_normalised_as_pytorch_does():
     ours, theirs = CellNorm(3), nn.BatchNorm2d(3)
     data, mask = torch.randn(2, 3, 5, 7), torch.ones(2, 5, 7, dtype=torch.bool)
     assert torch.allclose(ours(data, mask), theirs(data), atol=1e-6)
+    assert torch.equal(CellNorm(3).whole(data), CellNorm(3)(data, mask))
     assert torch.allclose(ours.eval()(data, mask), theirs.eval()(data), atol=1e-6)
 
 

@@ -71,7 +71,7 @@ class Activate(nn.Module):
 
     def forward(self, data: Float[Tensor, "B D i j"], frame: Frame) -> Float[Tensor, "B D i j"]:
         """Every cell."""
-        return F.relu_(self.norm(data, frame.mask))
+        return F.relu_(self.norm.whole(data) if frame.whole else self.norm(data, frame.mask))
 
 
 class Unit(nn.Module):
