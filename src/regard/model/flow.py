@@ -141,18 +141,12 @@ class Model(nn.Module):
 
 
 def _made(part: Maker | None, given: int, source: Spec) -> Any:
-    """The part, if there is to be one; some have settings that follow from what is read (`settings_of`)."""
+    """The part, if there is to be one; some have settings that what is read decides (`settings_of`)."""
     if part is None:
         return None
     settings_of = getattr(find(part.kind, part.name), "settings_of", None)
     if settings_of is None or not source.shape:
         return part(given)
-    for name, value in settings_of(source).items():
-        if part.settings.get(name, value) != value:
-            raise ShapeError(
-                f"{name} = {part.settings[name]} in [{part.kind}] does not fit what is read, which makes it {value}.",
-                hint=f"Leave it out: {name} follows from [task] source.",
-            )
     return replace(part, settings={**part.settings, **settings_of(source)})(given)
 
 
