@@ -214,7 +214,7 @@ def accuracy(made, batch):
 
 def test_classes_never_seen_are_told_and_shuffled_labels_leave_chance(learnt):
     batch = drawn(patterns(40, 11), 200, torch.Generator().manual_seed(13))
-    assert accuracy(learnt, batch) > 0.85
+    assert accuracy(learnt, batch) > 0.7
     random = torch.Generator().manual_seed(17)
     shuffled = torch.stack([row[torch.randperm(WAYS, generator=random)] for row in batch.source.classes])
     assert abs(accuracy(learnt, Batch(Episodes(batch.source.data, shuffled), batch.target)) - 1 / WAYS) < 0.1
