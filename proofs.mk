@@ -11,7 +11,7 @@ SMALL := -s embed.width=128 -s predict.embed.width=128 -s embed.dropout=0.2 -s p
 WIDE := -s encode.hidden=256 -s predict.hidden=256
 NAMES := dates phrasebook multi30k luong europarl align reversal skips shift transformer quick published fast positions kills \
 	classify segment long erasure needle lstmn bert masks albert gpt2 wikitext reading scenes scenes-hard formulas im2latex flickr8k \
-	residual mirror omniglot omniglot-more
+	residual mirror omniglot omniglot-more autoencoder
 .PHONY: proofs $(NAMES:%=proof-%)
 
 proofs: $(NAMES:%=proof-%)
@@ -359,3 +359,7 @@ proof-omniglot-more: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(REGARD) train snail --data $(OMNIGLOT)/data --steps $(STEPS_OMNIGLOT) --out $(OMNIGLOT)/twenty \
 		-s task.source.ways=20 -s train.tokens=800
 	for run in five twenty; do $(REGARD) evaluate $(OMNIGLOT)/$$run --data $(OMNIGLOT)/data || exit; done
+
+# Auto-encoders on Omniglot: linear beside PCA, deep below it, neighbours in the code, noise taken away; three seeds.
+proof-autoencoder: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/autoencoder_proof.py --data $(DATA)/omniglot --out $(PROOFS)/autoencoder

@@ -21,6 +21,8 @@ WORDS = {
     "error": "aer",
     "Dice": "dice",
     "symmetry": "symmetry_error",
+    "MSE": "mse",
+    "noise": "noise_left",
 }
 
 

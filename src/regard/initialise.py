@@ -83,6 +83,22 @@ class TruncatedNormal:
                 each.weight.data[each.padding_idx] = 0
 
 
+@part("initialise", "xavier")
+class Xavier:
+    """Matrices and kernels are drawn evenly, as wide as keeps what goes through as large as it is; biases are zero.
+
+    The bound is the root of 6 / (inputs + outputs) (Glorot and Bengio 2010). Norms stay as they are.
+    """
+
+    def __call__(self, model: nn.Module) -> None:
+        """Draw them."""
+        for name, weight in learnt(model).items():
+            if weight.dim() > 1:
+                nn.init.xavier_uniform_(weight)
+            elif name.rpartition(".")[2].startswith("bias"):
+                nn.init.zeros_(weight)
+
+
 @part("initialise", "normal")
 class Normal:
     """Matrices and tables of vectors are drawn from a normal distribution, biases are zero (Radford et al. 2019).

@@ -59,6 +59,20 @@ class Branched(Padded):
 
 
 @dataclass(frozen=True)
+class Codes(Padded):
+    """A vector for each row, which an encoder made before or nobody did: read, it is the memory as it stands."""
+
+    @classmethod
+    def of(cls, vectors: Float[Tensor, "B D"]) -> Codes:
+        """As one position each."""
+        return cls(vectors.unsqueeze(1), torch.ones(len(vectors), 1, dtype=torch.bool, device=vectors.device))
+
+    def take(self, rows: slice) -> Codes:
+        """Some rows."""
+        return Codes(self.data[rows], self.mask[rows])
+
+
+@dataclass(frozen=True)
 class Grid:
     """Images of unequal size in one tensor; what is real lies in the upper left corner."""
 

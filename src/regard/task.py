@@ -146,6 +146,7 @@ class Goal(Protocol):
     """How an answer is made, judged and drawn; built with both sides of its task."""
 
     predicts: ClassVar[str]  # the method that the part in [predict] must have, as in "teach"
+    predicts_by: ClassVar[Mapping[str, str]]  # the same by what is read, where that makes a difference
     metrics: ClassVar[tuple[str, ...]]  # what it is measured by where the recipe does not say
     opens: ClassVar[str]  # the class that its models are used as, "module:name"; none for one that answers and no more
     opens_by: ClassVar[Mapping[str, str]]  # the same by what is read, where that makes a difference
@@ -185,6 +186,7 @@ class Goal(Protocol):
 class BaseGoal:
     """What most goals do alike."""
 
+    predicts_by: ClassVar[Mapping[str, str]] = {}
     opens: ClassVar[str] = ""
     opens_by: ClassVar[Mapping[str, str]] = {}
     columns: tuple[str, ...] = ()

@@ -23,6 +23,7 @@ from regard.inputs import UNLABELLED as UNLABELLED
 from regard.inputs import Batch as Batch
 from regard.inputs import Branched as Branched
 from regard.inputs import Choices as Choices
+from regard.inputs import Codes as Codes
 from regard.inputs import Episodes as Episodes
 from regard.inputs import Features as Features
 from regard.inputs import Grid as Grid
@@ -116,6 +117,11 @@ class Memory(Reorderable):
     gates: Float[Tensor, "B S"] | None = None
     kept: Float[Tensor, "B S C"] | None = None
     levels: tuple[Level, ...] = ()
+
+    @classmethod
+    def of_codes(cls, codes: Codes) -> Memory:
+        """Of a vector for each row: one position, which is the summary too."""
+        return cls(codes.data, codes.data, codes.mask, codes.data[:, 0])
 
     def concatenate(self, *others: Memory) -> Memory:
         """The rows of all, as wide as the widest."""
@@ -363,3 +369,16 @@ class PixelLogits:
     logits: Float[Tensor, "B N h w"]
     gates: tuple[Float[Tensor, "B _ _"], ...] = ()
     deep: tuple[Float[Tensor, "B N _ _"], ...] = ()
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """An image for each source: its numbers, of which `squashed` ones are yet to go through a sigmoid."""
+
+    numbers: Float[Tensor, "B C h w"]
+    squashed: bool = False
+
+    @cached_property
+    def pixels(self) -> Float[Tensor, "B C h w"]:
+        """The light of each pixel: 0 is none, 1 is all."""
+        return self.numbers.sigmoid() if self.squashed else self.numbers

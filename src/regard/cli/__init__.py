@@ -30,6 +30,7 @@ from regard.cli import (
     parts,
     quickstart,
     recipe,
+    reconstruct,
     reproduce,
     sample,
     score_links,
@@ -67,6 +68,7 @@ app.command("tag")(classify.tag)
 app.command("segment")(segment.segment)
 app.command("fill")(fill.fill)
 app.command("encode")(encode.encode)
+app.command("reconstruct")(reconstruct.reconstruct)
 app.command("generate")(generate.generate)
 app.command("sample")(sample.sample)
 app.command("score")(generate.score)

@@ -155,6 +155,8 @@ def _shown(model: Path, asked: Request) -> None:
         open_model(model)  # which says what is wrong, before what was asked of it is judged
     if goal == "adversarial":
         _sampled(model, asked)
+    elif goal == "reconstruct" and (reads == "text" or asked.data is not None):
+        _recoded(model, asked, reads)
     elif goal == "fill" and asked.data is None:
         _filled(model, asked)
     elif goal != "write" or reads not in ("text", "nothing"):
@@ -164,6 +166,19 @@ def _shown(model: Path, asked: Request) -> None:
     else:
         drawn = (asked.view or ("text" if reads == "nothing" else "matrix"), *asked.looks)
         _translated(model, (asked.sentence, asked.target), asked.out, drawn, asked.compare, asked.cache)
+
+
+def _recoded(model: Path, asked: Request, reads: str) -> None:
+    """An auto-encoder: the codes of a corpus of images; of texts there is nothing that was looked at."""
+    from regard.cli.show_codes import show_codes
+    from regard.errors import UsageError
+
+    if reads == "text":
+        raise UsageError(
+            f"{model} does not attend: all that its decoder knows of a text is one vector.",
+            hint="See what it writes: regard reconstruct MODEL; its vectors: regard encode MODEL.",
+        )
+    show_codes(model, (asked.data or "", asked.split), asked.answers, asked.out)
 
 
 def _check(asked: Request, task: tuple[str, str], verb: str) -> None:

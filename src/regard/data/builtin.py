@@ -5,11 +5,11 @@
     copy, reverse, sort, lookup   toy tasks with gold links     source-target
     needle, reviews, reviews-long   texts with a label          text-label
     tagged       sentences with a tag for every word            text-tags
-    shapes       small images with a label                      image-label
-    glyphs       drawn characters of invented alphabets         image-class, image-label
-    glyphs-alphabet   the same characters in every split        image-label
+    shapes       small images with a label                      image-label, image-nothing
+    glyphs       drawn characters of invented alphabets         image-class, image-label, image-nothing
+    glyphs-alphabet   the same characters in every split        image-label, image-nothing
     mirror       images whose halves match                      image-label, nothing-image, label-image
-    scenes       images of several shapes with a caption        image-text
+    scenes       images of several shapes with a caption        image-text, image-nothing
     cue-discs    images of discs with masks of one of them     image-mask
     formulas, formulas-short   images of formulas with LaTeX    image-text
     agreement, agreement-far,
@@ -217,7 +217,8 @@ def _scenes(
 ) -> Iterator[Pair]:
     from regard.data import scenes
 
-    return scenes.generate(split=split, size=size, seed=seed, folder=folder)
+    drawn = scenes.generate(split=split, size=size, seed=seed, folder=folder)
+    return drawn if target == "text" else (Pair(each.source, "") for each in drawn)  # the images alone
 
 
 def _formulas(
@@ -267,6 +268,7 @@ _MADE = (("nothing", "image"), ("label", "image"))  # images that are to be made
 _EPISODES = (("image", "class"),)  # no split has a class of another
 _PLAIN = (("nothing", "text"),)
 _CAPTIONS = (("image", "text"),)
+_ALONE = (("image", "nothing"),)  # images that are made again
 _READ = (("text", "nothing"),)  # text of which a model finds what is hidden
 _LABELLED = {"train": 10_000, "val": 1_000, "test": 1_000}
 _FIVE_ASIDES = 5  # sentences about other things around each review of the long version
@@ -309,7 +311,7 @@ BUILTIN: dict[str, Builtin] = {
         Builtin(
             "shapes",
             "small images: circle, cross, square, triangle",
-            _IMAGES,
+            _IMAGES + _ALONE,
             False,
             _shapes,
             {"train": 4_000, "val": 500, "test": 500},
@@ -317,7 +319,7 @@ BUILTIN: dict[str, Builtin] = {
         Builtin(
             "glyphs",
             "characters of invented alphabets, by twenty hands each; every split has its own",
-            _EPISODES + _IMAGES,
+            _EPISODES + _IMAGES + _ALONE,
             False,
             partial(_glyphs, False),
             {"train": 8_000, "val": 1_200, "test": 2_000},
@@ -325,7 +327,7 @@ BUILTIN: dict[str, Builtin] = {
         Builtin(
             "glyphs-alphabet",
             "twenty such characters, the same in every split, by other hands",
-            _IMAGES,
+            _IMAGES + _ALONE,
             False,
             partial(_glyphs, True),
             {"train": 4_000, "val": 500, "test": 1_000},
@@ -364,7 +366,7 @@ BUILTIN: dict[str, Builtin] = {
         Builtin(
             "scenes",
             "images of coloured shapes, with captions and where each is",
-            _CAPTIONS,
+            _CAPTIONS + _ALONE,
             True,
             _scenes,
             {"train": 10_000, "val": 500, "test": 1_000},

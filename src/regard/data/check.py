@@ -102,6 +102,8 @@ def _cases(plan: Plan, surveys: Mapping[str, Survey]) -> tuple[list[Case], tuple
     texts = {split: survey for split, survey in surveys.items() if isinstance(survey, TextSurvey)}
     if texts:
         return list(text_warnings(texts)), (*plan.notes, text_note(texts))
+    if (plan.source, plan.target) == ("image", "nothing"):
+        return [], plan.notes
     if (plan.source, plan.target) == ("image", "text"):
         return list(caption_warnings(surveys)), plan.notes
     masks = {split: survey for split, survey in surveys.items() if isinstance(survey, MaskSurvey)}
@@ -133,7 +135,7 @@ def _new_survey(plan: Plan, split: str) -> Survey:
         return TextSurvey(split)
     if (plan.source, plan.target) == ("image", "mask"):
         return MaskSurvey(split)
-    labels = is_labelled(plan.source, plan.target) and plan.target != "text"
+    labels = is_labelled(plan.source, plan.target) and plan.target not in ("text", "nothing")
     return LabelSurvey(split, plan.target) if labels else Survey(split)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from regard.data.builtin import BUILTIN
 from regard.data.catalogue import DOWNLOADS
 from regard.data.held_out import USUAL, HeldOut
+from regard.data.labelled.alone import NOTHING, find_images
 from regard.data.labelled.find import find_labelled
 from regard.data.labelled.generated import find_generated
 from regard.data.labelled.wanted import BY_NAME, Columns, Kind, Wanted, columns_of, is_for_labels, is_generated
@@ -66,7 +67,7 @@ def plan_for_labels(
         data: a built-in name, a folder or a file.
         source: what is read, `text` or `image`. An image is the path of its file.
         target: what is wanted for it, `label`, `tags` (one for each word, parted by spaces) or, of an image, `text` or
-            `class`, a label of which every split has its own.
+            `class`, a label of which every split has its own, or `nothing`.
         columns: which columns of a table hold them, where their names do not say so.
         size: how many training rows a built-in corpus shall draw.
         seed: which ones.
@@ -82,7 +83,7 @@ def plan_for_labels(
     _refuse_size(data, size)
     path = _existing(data)
     try:
-        return find_labelled(path, wanted, held_out)
+        return find_images(path, columns, held_out) if target == NOTHING else find_labelled(path, wanted, held_out)
     except OSError as failure:
         raise MissingData(f"{path}: cannot be read: {failure.strerror}.") from None
 

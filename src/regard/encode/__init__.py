@@ -1,6 +1,7 @@
 """Encode: vectors to a memory that can be attended to."""
 
 from regard.encode import (
+    code,
     convolve,
     frozen,
     gated,
@@ -16,6 +17,7 @@ from regard.encode import (
 )
 
 __all__ = [
+    "code",
     "convolve",
     "frozen",
     "gated",

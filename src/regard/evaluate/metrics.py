@@ -23,13 +23,14 @@ from regard.evaluate.formulas import (
     count_token_bleu,
     count_token_match,
 )
+from regard.evaluate.images import CountImages, count_mse, count_noise, count_psnr
 from regard.evaluate.labels import count_accuracy, count_filled, count_macro_f1, count_tags
 from regard.evaluate.likelihood import Likelihood, count_bits, count_perplexity, count_piece_perplexity
 from regard.evaluate.masks import count_boundary, count_dice, count_iou, count_precision, count_recall
 from regard.evaluate.samples import PIXELS, Features, count_diversity, count_frechet, count_symmetry
 from regard.evaluate.samples import Count as CountSampled
 
-Needs = Literal["answers", "probabilities", "nll", "links", "places", "samples"]
+Needs = Literal["answers", "probabilities", "nll", "links", "places", "samples", "images"]
 CountSure: TypeAlias = Callable[[Sequence[str], Sequence[Reference], Sequence[float]], Counted]
 CountLikely: TypeAlias = Callable[[Sequence[Likelihood]], Counted]
 
@@ -40,10 +41,10 @@ class Metric:
 
     name: in settings, logs and scores.json. label: as people write it. higher: whether more is better. needs: answers
     and their references, the probabilities of the answers too, the log-likelihood of the right answers, gold links,
-    where in an image words are, or samples beside real images. form: how a value is printed. count: what it counts of
-    answers and references, where it is made of them; count_sure: the same of answers, references and the answers'
-    probabilities; count_likely: of how likely the right answers are; count_samples: of samples, real images and what
-    describes both.
+    where in an image words are, samples beside real images, or images beside the right ones. form: how a value is
+    printed. count: what it counts of answers and references, where it is made of them; count_sure: the same of
+    answers, references and the answers' probabilities; count_likely: of how likely the right answers are;
+    count_samples: of samples, real images and what describes both; count_images: of images that were made again.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Metric:
     count_sure: CountSure | None = None
     count_likely: CountLikely | None = None
     count_samples: CountSampled | None = None
+    count_images: CountImages | None = None
 
     def told(self, value: float | None) -> str:
         """A value as people read it; a dash where there is none."""
@@ -95,6 +97,9 @@ METRICS: dict[str, Metric] = {
         Metric("frechet", "Frechet distance", False, "samples", "{:.2f}", count_samples=count_frechet),
         Metric("diversity", "diversity", True, "samples", "{:.1f} %", count_samples=count_diversity),
         Metric("symmetry_error", "symmetry error", False, "samples", "{:.1f} %", count_samples=count_symmetry),
+        Metric("mse", "MSE", False, "images", "{:.4f}", count_images=count_mse),
+        Metric("psnr", "PSNR", True, "images", "{:.2f} dB", count_images=count_psnr),
+        Metric("noise_left", "noise left", False, "images", "{:.1f} %", count_images=count_noise),
         Metric("loss", "loss", False, "nll", "{:.3f}"),
     )
 }
@@ -176,13 +181,16 @@ def sampled(
 def measured(
     names: Sequence[str], answers: Sequence[Any], references: Sequence[Any], features: Features | None = None
 ) -> dict[str, float]:
-    """The value of each metric of some answers, each of which has a `text` and, if it is asked for, a `probability`.
+    """The value of each metric of some answers: of their `text`, their `probability`, or the image that was made.
 
     Of samples see `sampled`.
     """
     texts = [each.text for each in answers]
     found = {name: each.value() for name, each in sampled(names, answers, references, features).items()}
     for name in names:
+        images = metric(name).count_images
+        if images is not None:
+            found[name] = images(answers, references).value()
         if name in found:
             continue
         sure = [each.probability for each in answers] if metric(name).count_sure is not None else None

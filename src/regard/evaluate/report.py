@@ -113,7 +113,8 @@ def _interval(score: Score) -> str:
 
 def _value(score: Score, value: float) -> str:
     """A value with as many places as its metric has: a tenth of a bit is much, of a percent nothing."""
-    forms = {each.label: each.form for each in METRICS.values() if each.count_likely or each.count_samples}
+    pictures = ("count_likely", "count_samples", "count_images")
+    forms = {each.label: each.form for each in METRICS.values() if any(getattr(each, name) for name in pictures)}
     return forms.get(score.name, "{:.1f}").format(value)
 
 

@@ -12,10 +12,11 @@ from torch import Tensor, nn
 from regard.errors import ShapeError
 from regard.inputs import Episodes
 from regard.recipe import Recipe
-from regard.registry import Maker, find, part
+from regard.registry import Maker, find, part, settings
 from regard.task import Spec
 from regard.types import (
     Batch,
+    Codes,
     Encoded,
     Filled,
     Grid,
@@ -23,6 +24,7 @@ from regard.types import (
     Memory,
     Padded,
     PixelLogits,
+    Rendered,
     State,
     Stepped,
     Tagged,
@@ -63,9 +65,9 @@ class Model(nn.Module):
         super().__init__()
         self.specs = Spec.of(source), Spec.of(target)
         self.embed: Any = _made(embed, self.specs[0].size, self.specs[0])
-        self.encode: Any = _made(encode, getattr(self.embed, "width", 0), self.specs[0])
+        self.encode: Any = _made(_framed(encode, self.specs[0]), getattr(self.embed, "width", 0), self.specs[0])
         widths = getattr(self.encode, "widths", NOTHING)
-        self.predict = predict(self.specs[1].size, widths, attend)
+        self.predict = _framed(predict, self.specs[1])(self.specs[1].size, widths, attend)
         if share:
             self._share()
         if initialise is not None:
@@ -77,7 +79,9 @@ class Model(nn.Module):
         return self.specs[0].size, self.specs[1].size
 
     def read(self, source: Padded | Grid | Episodes) -> Memory:
-        """The source as a memory; of a model without one, a memory of nothing for each row."""
+        """The source as a memory; of a model without one, a memory of nothing for each row. Codes are one already."""
+        if isinstance(source, Codes):
+            return Memory.of_codes(source)
         if self.encode is None:
             return self.nothing_read(len(source.data))
         return self.encode(self.embed(source))
@@ -119,6 +123,10 @@ class Model(nn.Module):
         """A vector for each source, for a model that encodes."""
         return self.predict.vector(self.read(source))
 
+    def image(self, source: Padded | Grid) -> Rendered:
+        """An image for each source, for a model that makes images."""
+        return self.predict.image(self.read(source))
+
     def start(self, source: Padded | Grid) -> State:
         """Read the source; the state before the first piece."""
         return self.predict.start(self.read(source))
@@ -138,6 +146,14 @@ class Model(nn.Module):
                 hint="Use a joint tokenizer and the same width in [embed] and [predict.embed].",
             )
         target.weight = source.weight  # every module that holds the target's table now holds the source's numbers
+
+
+def _framed(part: Any, spec: Spec) -> Any:
+    """A part that reads or makes whole images of one `frame` takes that of its side, where the recipe does not say."""
+    if not isinstance(part, Maker) or not spec.shape or "frame" not in settings(find(part.kind, part.name)):
+        return part
+    told = part.settings.get("frame")
+    return part if told and any(told) else replace(part, settings={**part.settings, "frame": spec.shape})
 
 
 def _made(part: Maker | None, given: int, source: Spec) -> Any:

@@ -1,4 +1,4 @@
-"""Predict: a memory to an output. Decoders have start, step and teach; labels, tags, vectors are one call."""
+"""Predict: a memory to an output. Decoders have start, step and teach; labels, tags, vectors, images are one call."""
 
 from regard.predict import (
     bahdanau,
@@ -6,6 +6,7 @@ from regard.predict import (
     cell,
     fill,
     google,
+    image,
     label,
     ladder,
     lstmn,
@@ -25,6 +26,7 @@ __all__ = [
     "cell",
     "fill",
     "google",
+    "image",
     "label",
     "ladder",
     "lstmn",

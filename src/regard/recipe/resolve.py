@@ -77,11 +77,16 @@ def _wrong_predictor(model: Maker, task: Maker, tree: Table) -> list[Problem]:
     """The goal learns from what one method of the predicting part gives."""
     goal, predict = task.settings["goal"], model.settings.get("predict")
     goals: dict[str, Any] = {**names("goal")}
-    wanted = goals[goal.name].predicts
+    reads = task.settings["source"].name
+    wanted = goals[goal.name].predicts_by.get(reads, goals[goal.name].predicts)
     if not isinstance(predict, Maker) or hasattr(find("predict", predict.name), wanted):
         return []
     able = [name for name, cls in names("predict").items() if hasattr(cls, wanted)]
-    fitting = [name for name, cls in goals.items() if hasattr(find("predict", predict.name), cls.predicts)]
+    fitting = [
+        name
+        for name, cls in goals.items()
+        if hasattr(find("predict", predict.name), cls.predicts_by.get(reads, cls.predicts))
+    ]
     others = f", or goal = {' or '.join(map(repr, fitting))} in [task]" if fitting else ""
     return [
         Problem(

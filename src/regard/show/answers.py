@@ -23,6 +23,7 @@ from regard.show.page import SWITCHES, figures_html, frame_html
 from regard.show.pictured import STYLE as PICTURED_STYLE
 from regard.show.pictured import Pictured, figure_html, picture_html, picture_text, plot_pictured
 from regard.show.place import fresh_file
+from regard.show.reconstructed import Reconstructed, plot_reconstructed, reconstructed_html, reconstructed_text
 from regard.show.shaded import Shaded
 from regard.show.shaded_figure import plot_shaded
 from regard.show.shaded_page import STYLE as SHADED_STYLE
@@ -38,8 +39,8 @@ LIVE = """
 .live h2 { font-size: 1.25rem; font-weight: 600; margin-bottom: 0.8rem; }
 """
 STYLE = SHADED_STYLE + TAGGED_STYLE + PICTURED_STYLE + LIVE + shades_css()
-Drawable: TypeAlias = Shaded | Pictured | MaskedImage | TaggedText | Captioned | Outlined | EpisodeSeen
-Some = TypeVar("Some", Shaded, Pictured, MaskedImage, TaggedText, Captioned, Outlined, EpisodeSeen)
+Drawable: TypeAlias = Shaded | Pictured | MaskedImage | TaggedText | Captioned | Outlined | EpisodeSeen | Reconstructed
+Some = TypeVar("Some", Shaded, Pictured, MaskedImage, TaggedText, Captioned, Outlined, EpisodeSeen, Reconstructed)
 IMAGE, STRIP = 12, 8  # lines of a page that an image takes, and a row of small ones
 
 
@@ -104,6 +105,8 @@ def answer_html(answer: Drawable, level: int = 2) -> str:
         drawn = outlined_html(answer)
     elif isinstance(answer, EpisodeSeen):
         drawn = episode_html(answer)
+    elif isinstance(answer, Reconstructed):
+        drawn = reconstructed_html(answer)
     else:
         drawn = captioned_html(answer) if isinstance(answer, Captioned) else picture_html(answer)
     wrote = references_html(answer) if isinstance(answer, Captioned) else ""
@@ -124,6 +127,9 @@ def _draw(answers: Sequence[Drawable], path: Path, title: str) -> Path:
     shaded = [each for each in answers if isinstance(each, Shaded)]
     if len(shaded) == len(answers):
         return write_figure(plot_shaded(shaded, title), path)
+    made = [each for each in answers if isinstance(each, Reconstructed)]
+    if len(made) == len(answers):
+        return write_figure(plot_reconstructed(made, title), path)
     if len(answers) > 1:
         raise UsageError(
             f"{path}: a figure holds one image or one tagged text; found {len(answers)}.",
@@ -153,6 +159,8 @@ def _text(answer: Drawable, width: int, colour: bool) -> str:
         return outlined_text(answer, width)
     if isinstance(answer, EpisodeSeen):
         return episode_text(answer)
+    if isinstance(answer, Reconstructed):
+        return reconstructed_text(answer)
     if isinstance(answer, Shaded):
         return shaded_text(answer, width, colour=colour)
     return tagged_text(answer, width, colour=colour) if isinstance(answer, TaggedText) else picture_text(answer)
@@ -171,6 +179,8 @@ def _height(answer: Drawable) -> float:
         return float(IMAGE + len(answer.likeliest()))
     if isinstance(answer, MaskedImage):
         return float(4 + STRIP * len(answer.drawn()))
+    if isinstance(answer, Reconstructed):
+        return float(IMAGE + STRIP)
     if isinstance(answer, Captioned):
         return float(4 + STRIP * (1 + len(answer.maps()) // 6))
     words = len(answer.words) / 10

@@ -25,6 +25,7 @@ USES = {
     "classify": '.classify("...").label',
     "segment": '.segment("photo.png").image',
     "encode": '.encode(["...", "..."])',
+    "reconstruct": '.reconstruct("...")',
     "tag": '.tag("...").tags',
     "translate": '.translate("...").text',
 }

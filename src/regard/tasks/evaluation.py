@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from datasets import Dataset
 
 from regard.chunks import one_line
@@ -27,6 +28,7 @@ from regard.evaluate import (
     Stopwatch,
     aer,
     check_gold,
+    count_accuracy,
     count_bleu,
     exact_match,
     read_gold_file,
@@ -38,6 +40,7 @@ from regard.evaluate import by_length as buckets
 from regard.evaluate import chrf as score_chrf
 from regard.evaluate.metrics import likely
 from regard.search import Options
+from regard.tasks.autoencoder import AutoEncoder
 from regard.tasks.cache import Cache
 from regard.tasks.captioner import Captioner
 from regard.tasks.encoder import Encoder
@@ -48,6 +51,7 @@ from regard.tasks.objects import open_model
 from regard.tasks.references import once_each
 from regard.tasks.sampler import Sampler
 from regard.tasks.sampling import evaluate_samples
+from regard.tasks.sentence_autoencoder import SentenceAutoEncoder
 from regard.tasks.using import TaskModel
 from regard.tasks.writer import Writer
 from regard.translate.translator import Translation, Translator
@@ -124,6 +128,8 @@ def evaluate(
     writes = isinstance(used, Translator | Writer)
     if isinstance(used, LanguageModel):
         report, answers = _scored(used, rows, replace(asked, cache=_cache(used, corpus, asked)))
+    elif isinstance(used, AutoEncoder):
+        report, answers = _reconstructed(used, rows)
     elif isinstance(used, Encoder):
         report, answers = _neighbours(used, rows)
     elif isinstance(used, Sampler):
@@ -158,7 +164,10 @@ def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
     """BLEU and its like of what was written; how words align, or point, where gold links or places are known."""
     read = None if isinstance(writer, Translator) else writer.source
     sources, references = once_each(read, list(rows["source"]), list(rows["target"]))
+    if isinstance(writer, SentenceAutoEncoder):
+        sources, references = writer.questions(sources, references)
     translator = writer if isinstance(writer, Translator) else None
+    reads_text = translator is not None or writer.reads == "text"
     known = _gold(rows, asked.gold, translator)
     metric = partial(count_bleu, tokenize=asked.tokenize)
     watch = Stopwatch()
@@ -180,7 +189,7 @@ def _written(writer: Any, rows: Dataset, asked: EvaluateOptions) -> Measured:
             *_pointed(writer, rows),
         ),
         words=words_for_word(counted),
-        lengths=tuple(buckets(sources, outputs, references, metric=metric)) if asked.by_length and translator else (),
+        lengths=tuple(buckets(sources, outputs, references, metric=metric)) if asked.by_length and reads_text else (),
         alignment=_aligned(translator, list(sources), list(references), known) if known and translator else None,
         speed=watch.throughput(),
     )
@@ -236,6 +245,26 @@ def _neighbours(model: Encoder, rows: Dataset) -> Measured:
     names = [name for name in model.metrics if METRICS[name].count]
     report = Report("label of the nearest other text", scores_of(names, found, labels), speed=watch.throughput())
     return report, Answers(found)
+
+
+def _reconstructed(model: AutoEncoder, rows: Dataset) -> Measured:
+    """How far images that were made are from the right ones; and where labels are known, what codes know of them."""
+    cells, labels = once_each(model.source, list(rows["source"]), [str(each) for each in rows["target"]])
+    sources, references = model.questions(cells, labels)
+    watch = Stopwatch()
+    with watch:
+        found = model.answer(sources, record=False)
+    watch.add(len(found), 0)
+    counts = [count for name in model.metrics if (count := METRICS[name].count_images)]
+    scores = [count(found, references).score() for count in counts]
+    notes: tuple[str, ...] = ()
+    if len(set(labels)) > 1 and all(isinstance(each, str) and each for each in labels):
+        likest = model.nearest(np.stack([each.code for each in found]))
+        score = count_accuracy([str(labels[place]) for place in likest], [str(each) for each in labels]).score()
+        scores.append(replace(score, name="nearest neighbour"))
+        notes = ("nearest neighbour: how often the image with the nearest code has the same label",)
+    report = Report("", tuple(scores), speed=watch.throughput(), notes=notes)
+    return report, Answers([each.text for each in found])
 
 
 def _cache(model: LanguageModel, corpus: Corpus, asked: EvaluateOptions) -> Cache | None:

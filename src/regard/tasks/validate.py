@@ -113,5 +113,6 @@ class Validator:
             return [None]
         if getattr(self.parts.target, "is_image", False):  # there is a picture
             return []
-        by_length = sorted((cell for cell in self.sources if cell is not None and str(cell).strip()), key=len)
+        there = (cell for cell in self.sources if cell is not None and (not isinstance(cell, str) or cell.strip()))
+        by_length = sorted(there, key=len)
         return [by_length[len(by_length) // 10], by_length[len(by_length) // 2]] if by_length else []

@@ -70,7 +70,7 @@ def find_labelled(path: Path, wanted: Wanted, held_out: HeldOut = USUAL) -> Plan
             f"found {', '.join(seen) or 'no files at all'}.",
             hint="`regard data list` shows corpora that are ready to use.",
         )
-    return _finish(path, wanted, found, held_out)
+    return finish_plan(path, wanted, found, held_out)
 
 
 def _flickr(path: Path, wanted: Wanted) -> Found | None:
@@ -225,7 +225,7 @@ def _told(readers: Sequence[Labelled]) -> str:
     return f"{way}: {', '.join(labels[:8])}{' ...' if len(labels) > 8 else ''}"
 
 
-def _finish(path: Path, wanted: Wanted, found: Found, held_out: HeldOut) -> Plan:
+def finish_plan(path: Path, wanted: Wanted, found: Found, held_out: HeldOut) -> Plan:
     """The plan, with the splits that must be cut off from training and what there is to say about it all."""
     there: set[str | None] = set()
     for reader in found.readers:

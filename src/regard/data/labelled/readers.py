@@ -37,7 +37,7 @@ class Labelled(Reader):
         look = self._look_at_image if self.wanted.source == "image" else self._look_at_text
         for row in self.inner.rows():
             label = row.target.strip()
-            if not label:
+            if not label and self.wanted.target != "nothing":
                 self._bare.add(row.line, row.source)
             elif found := look(row._replace(target=label)):
                 yield found

@@ -9,7 +9,7 @@ from regard.data.plain.wanted import is_plain
 from regard.errors import UnknownName, UsageError
 
 READS = ("text", "image")
-WANTS = ("text", "label", "tags", "mask", "class")
+WANTS = ("text", "label", "tags", "mask", "nothing", "class")
 _MANY = {"text": "captions", "label": "labels", "tags": "tags", "mask": "masks", "class": "classes"}
 # What is read where images are wanted: a label, or nothing.
 MAKES = ("label", "nothing")
@@ -22,6 +22,7 @@ SIDES = (
     ("image", "text"),
     ("image", "mask"),
     ("image", "class"),
+    ("image", "nothing"),
 )
 HINT = 'Say which they are: --text COLUMN --label COLUMN (in Python text="...", label="..."); a number counts columns.'
 
@@ -60,7 +61,7 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.source not in READS:
             raise UnknownName("side to read", self.source, READS)
-        wants = WANTS[:-1] if self.source == "image" else WANTS[1:-1]
+        wants = WANTS[:-1] if self.source == "image" else WANTS[1:-2]
         if self.target not in wants:
             raise UnknownName("side of labelled data", self.target, wants)
         if self.source == "text" and self.target == "mask":
@@ -89,7 +90,7 @@ def rows_of(source: str, target: str) -> str:
         return "lines of text"
     if not is_labelled(source, target):
         return "pairs of sentences"
-    return f"{source}s with {_MANY[target]}"
+    return f"{source}s with {_MANY[target]}" if target in _MANY else f"{source}s"
 
 
 def is_for_labels(kind: Kind) -> bool:

@@ -10,7 +10,7 @@ LINES, DOCUMENTS = "lines", "documents"  # what a file may be said to hold, in t
 
 def is_plain(source: str, target: str) -> bool:
     """Whether these sides of a corpus are text and nothing: no languages, no labels."""
-    return (source == NOTHING) != (target == NOTHING) and target != "image"
+    return {source, target} == {NOTHING, "text"}
 
 
 def text_of(row: Row) -> str:

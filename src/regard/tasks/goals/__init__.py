@@ -7,8 +7,9 @@ fill        the pieces that are hidden in the source
 segment     one class for each pixel of an image
 encode      a vector for the whole source
 adversarial images of noise, judged by a critic
+reconstruct the source again, from a short vector
 """
 
-from regard.tasks.goals import adversarial, classify, encode, fill, segment, tag, write
+from regard.tasks.goals import adversarial, classify, encode, fill, reconstruct, segment, tag, write
 
-__all__ = ["adversarial", "classify", "encode", "fill", "segment", "tag", "write"]
+__all__ = ["adversarial", "classify", "encode", "fill", "reconstruct", "segment", "tag", "write"]
