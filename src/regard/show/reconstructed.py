@@ -46,7 +46,7 @@ class Reconstructed(Answered):
     def remarks(self) -> list[str]:
         """What is to be said below the images."""
         return [
-            "Left what was read, right what was made of its code. The error is squared, a mean over numbers of 0 to 1."
+            "Above what was read, below what was made of its code. The error is squared: a mean over numbers from 0 to 1."
         ]
 
 
@@ -116,7 +116,7 @@ class CodeMap:
         plane = "The two numbers of each code" if self.exact else "The plane in which codes differ most (PCA)"
         told = [f"{plane}; the lattice is decoded from a regular grid of codes over it, the outermost 5 % left out."]
         if self.labels:
-            told.append("Right: the same points, their labels dealt out at random. What is alike in both is chance.")
+            told.append("In the middle the labels are dealt out at random: what is alike in both is chance.")
         return told
 
 
@@ -126,14 +126,13 @@ def plot_codes(codes: CodeMap, title: str = "") -> Any:
     panels = [("codes", codes.labels)] + ([("shuffled labels", codes.shuffled)] if known else [])
     figure = new_figure(3.6 * (len(panels) + 1) + (0.8 if known else 0), 3.9)
     axes = figure.subplots(1, len(panels) + 1, squeeze=False)[0]
-    order = [axes[0], axes[-1]] if known else [axes[0]]
-    for ax, (name, labels) in zip(order, panels, strict=True):
+    for ax, (name, labels) in zip(axes, panels, strict=False):
         _scatter(ax, codes.points, labels, known)
         ax.set_title(name, fontsize=9)
     if known:
         handles, names = axes[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside right center", fontsize=7, markerscale=2.5, frameon=False)
-    grid = axes[1]
+    grid = axes[-1]
     draw_image(grid, joined(codes.lattice, round(len(codes.lattice) ** 0.5)))
     grid.set_title("decoded from a lattice of codes", fontsize=9)
     if title:
@@ -158,7 +157,7 @@ def _scatter(ax: Any, points: Float[np.ndarray, "P 2"], labels: Sequence[str], k
     ax.scatter(
         *points[others].T,
         s=4,
-        color="0.75" if known else "0.3",
+        color="0.85" if known else "0.3",
         linewidths=0,
         label="others" if others.any() and known else None,
     )
