@@ -103,14 +103,14 @@ def observe_untrained(name):
         found = forward(model)
     return {
         "parameters": {key: list(value.shape) for key, value in model.named_parameters()},
-        "logits": _summary(found.logits),
+        "logits": _summary(found.numbers if hasattr(found, "numbers") else found.logits),
         "looked": [_summary(each) for each in _looks(found)],
     }
 
 
 def _looks(found):
     """The weights that something looked with; of a segmentation, how far each gate was open."""
-    return found.gates if isinstance(found, PixelLogits) else [each.weights for each in found.looked]
+    return found.gates if isinstance(found, PixelLogits) else [each.weights for each in getattr(found, "looked", ())]
 
 
 def observe_trained(name, folder):
@@ -141,6 +141,21 @@ def observe_answers(name, folder):
         (data / f"{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     model, learnt = _trained(name, folder, ANSWERING, data=data, out=folder / "golden")
     return {**learnt, "answers": [_answer(each) for each in model.answer([text for text, _ in rows])]}
+
+
+def observe_copies(name, folder):
+    """What an auto-encoder of texts learns, and what it writes of the lines that it learnt from."""
+    data, lines = folder / "data", [source for source, _ in PAIRS]
+    data.mkdir()
+    for split in ("train", "val"):
+        (data / f"{split}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    model, learnt = _trained(name, folder, ("task.source.pieces=words", *ANSWERING), data=data, out=folder / "golden")
+    codes = _summary(torch.from_numpy(model.encode(lines)))
+    return {
+        **learnt,
+        "codes": codes,
+        "answers": [{"text": each.text, "score": each.score} for each in model.answer(lines)],
+    }
 
 
 def _answer(found):
@@ -221,6 +236,7 @@ def observe(name):
     found = {"untrained": observe_untrained(name)}
     if name in VERBS:
         see = observe_trained if name in TRAINED else observe_answers
+        see = observe_copies if VERBS[name] == "reconstruct" else see
         with tempfile.TemporaryDirectory() as folder:
             found["trained"] = see(name, Path(folder))
     return json.loads(json.dumps(found))

@@ -16,6 +16,7 @@ DECODERS = [name for name, cls in names("predict").items() if hasattr(cls, "teac
 ATTENDING = [name for name in DECODERS if name != "plain"]
 TEXT_ENCODERS = [name for name, cls in names("encode").items() if not getattr(cls, "sees_images", False)]
 IMAGE_ENCODERS = [name for name, cls in names("encode").items() if getattr(cls, "sees_images", False)]
+ONE_VECTOR = ("code", "sentence")  # encoders whose memory is one position
 # An attention through the gates that come with a memory.
 GATED = ["attend.choice.part=gated", "attend.choice.gates=memory"]
 
@@ -58,6 +59,9 @@ def built(recipe):
         return recipe.build(0, TARGET)
     if reads == "episode":
         return recipe.build(1, TARGET)
+    if recipe.task.settings["goal"].name == "reconstruct":  # what is predicted is what is read
+        size = Spec(3, (16, 16)) if reads == "image" else SOURCE
+        return recipe.build(size, size)
     return recipe.build(
         3 if reads in ("image", "formula") else TARGET if recipe.model.settings["share"] else SOURCE, TARGET
     )
@@ -72,13 +76,16 @@ def forward(model):
     if getattr(model.embed, "reads_episodes", False):
         source = episodes()
     if hasattr(model.predict, "teach"):
-        return model.teach(Batch(source if model.encode else None, words(TARGET, (6, 3, 5))))
+        size = min(TARGET, model.sizes[1])
+        return model.teach(Batch(source if model.encode else None, words(size, (6, 3, 5))))
     if hasattr(model.predict, "fill"):
         return model.fill(source)
     if hasattr(model.predict, "vector"):
         return model.vector(source)
     if hasattr(model.predict, "segment"):
         return model.segment(source)
+    if hasattr(model.predict, "image"):
+        return model.image(source)
     return model.label(source) if hasattr(model.predict, "label") else model.tag(source)
 
 
@@ -107,6 +114,8 @@ def overrides(kind, name, predict="luong"):
         "predict": "predict",
         "model": "",
     }
+    if kind == "encode" and name in ONE_VECTOR and predict == "luong":
+        predict = "plain"  # an attention to one position has nothing to learn
     return [f"{places[kind]}.part={name}".lstrip("."), *fitting(kind, name, predict)]
 
 
@@ -122,14 +131,19 @@ def fitting(kind, name, predict="luong"):
         found += ["predict.bridge=project"]
     if decoder in DECODERS:
         found += ["predict.embed.width=8"]
-    if decoder in ("plain", "fill", "vector"):
+    if decoder in ("plain", "fill", "vector", "image"):
         found += ["attend=none"]
+    if decoder == "image":
+        found += ["predict.hidden=[7]", "predict.frame=[65,97]", "embed.part=pixels", "encode.part=code"]
+        found += ["encode.code=8", "encode.hidden=[7]", "encode.frame=[65,97]"]
     if kind == "encode":
         found += {
             "recurrent": ["encode.hidden=8"],
             "transformer": ["encode.feed=13", "encode.attend.heads=2"],
             "lstmn": ["encode.hidden=8"],
             "gated": ["encode.encode.hidden=8", "encode.auxiliary_encode.hidden=4", *GATED],
+            "code": ["embed.part=pixels", "encode.code=8", "encode.hidden=[7]", "encode.frame=[65,97]"],
+            "sentence": ["encode.code=8", "encode.encode.hidden=8"],
             "grid": ["embed.part=pixels", "encode.hidden=8", "encode.layers=2"],
             "frozen": ["embed.part=pixels", "encode.hidden=8"],
             "residual": [
@@ -166,6 +180,7 @@ def task_of(settings):
     """The task that goes with the parts that settings name; without any of them it is to write text for text."""
     goals = {"label": ("classify", "label"), "tag": ("tag", "tags"), "fill": ("fill", "nothing")}
     found, goals = [], {**goals, "vector": ("encode", "nothing"), "ladder": ("segment", "mask")}
+    goals["image"] = ("reconstruct", "nothing")
     for setting in settings:
         key, _, name = setting.partition("=")
         if key in ("predict", "predict.part") and name in goals:
@@ -181,6 +196,11 @@ WIDTHS = 8  # of each block of a network that has a list of them
 SMALLER = {"width": 8, "hidden": 8, "features": 8, "feed": 13, "heads": 2, "longest": 19}
 
 
+def _cut(value, size):
+    """A width, or each of several."""
+    return tuple(size for _ in value) if isinstance(value, tuple) else size
+
+
 def smaller(made, sizes=SMALLER):
     """The same wiring with every width cut down."""
     found = {}
@@ -190,5 +210,5 @@ def smaller(made, sizes=SMALLER):
         elif key == "widths":
             found[key] = (WIDTHS,) * len(value)
         else:
-            found[key] = sizes[key] if key in sizes and value else value
+            found[key] = value if key not in sizes or not value else _cut(value, sizes[key])
     return Maker(made.kind, made.name, found)

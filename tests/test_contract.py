@@ -15,6 +15,7 @@ from small import (
     ATTENDING,
     DECODERS,
     IMAGE_ENCODERS,
+    ONE_VECTOR,
     TARGET,
     TEXT_ENCODERS,
     batch,
@@ -193,8 +194,9 @@ def test_a_sentence_is_encoded_the_same_alone_and_in_a_batch(encoder):
     built = model(overrides("encode", encoder))
     source = words(31, (7, 5, 2))
     together = built.read(source)
-    assert together.keys.shape == (3, 7, built.encode.widths.keys)
-    assert together.values.shape == (3, 7, built.encode.widths.values)
+    places = 1 if encoder in ONE_VECTOR else 7
+    assert together.keys.shape == (3, places, built.encode.widths.keys)
+    assert together.values.shape == (3, places, built.encode.widths.values)
     assert together.summary.shape == (3, built.encode.widths.summary)
     assert tuple(state.hidden.shape[1] for state in together.final) == built.encode.widths.final
     for row, length in enumerate((7, 5, 2)):
@@ -348,7 +350,8 @@ def test_a_target_is_taught_the_same_alone_and_in_a_batch(decoder):
 
 def sees_images(kind, name):
     """Is a part one of a model that reads images?"""
-    return (kind, name) == ("embed", "pixels") or kind in ("network", "gate") or name in IMAGE_ENCODERS
+    makes = (kind, name) in (("embed", "pixels"), ("predict", "image"))
+    return makes or kind in ("network", "gate") or name in IMAGE_ENCODERS
 
 
 def run(built, kind, name):
@@ -360,6 +363,8 @@ def run(built, kind, name):
         source = episodes()
     if hasattr(built.predict, "vector"):
         return built.vector(source).vectors
+    if hasattr(built.predict, "image"):
+        return built.image(source).pixels
     if not hasattr(built.predict, "teach"):  # a label, or tags
         return built.predict(built.read(source)).logits
     return built.teach(Batch(source, words(TARGET, (6, 3, 5)))).logits

@@ -38,6 +38,7 @@ CHANGED = {
     "text": {"pieces": "characters"},
     "segments": {"pieces": "words"},
 }
+IMAGES = ("task.source=image", "task.target=nothing")
 # What each goal reads and wants here, and what makes the small recipe fit it.
 USED = {
     "write": ("text", "text", ()),
@@ -55,6 +56,11 @@ USED = {
             *("predict.part=ladder", "encode.part=ladder", "encode.hidden=2", "encode.levels=2", "embed.part=pixels"),
             *("task.source=image", "task.target=mask", "attend=none"),
         ),
+    ),
+    "reconstruct": (
+        "image",
+        "nothing",
+        ("predict.part=image", "embed.part=pixels", "encode.part=code", *IMAGES, "attend=none"),
     ),
     "encode": (
         "segments",
@@ -284,7 +290,8 @@ def test_a_goal_prepares_collates_and_is_minimised(name, cells):
 @pytest.mark.parametrize("name", LEARNT)
 def test_nll_is_the_mean_over_predictions(name, cells):
     """However the examples are batched, shared out and smoothed."""
-    smooth = ["task.goal.smoothing=0.3"] if name not in ("tag", "fill", "segment", "adversarial") else []
+    unsmoothed = ("tag", "fill", "segment", "adversarial", "reconstruct")
+    smooth = ["task.goal.smoothing=0.3"] if name not in unsmoothed else []
     parts, model = ready(name, cells, smooth)
     model.eval()
     whole = next(iter(batches(parts, cells)))
@@ -339,6 +346,8 @@ def test_sides_that_do_not_go_with_a_goal_are_refused():
         ("segment", "text", "mask"),
         ("adversarial", "text", "image"),
         ("adversarial", "nothing", "label"),
+        ("reconstruct", "text", "label"),
+        ("reconstruct", "label", "nothing"),
     ):
         task = Task(source=maker("side", source), target=maker("side", target), goal=maker("goal", goal))
         with pytest.raises(RegardError, match=f"the goal '{goal}'"):

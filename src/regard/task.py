@@ -194,6 +194,11 @@ class BaseGoal:
     def __init__(self, source: Side, target: Side) -> None:
         self.source, self.target = source, target
 
+    @property
+    def prepares(self) -> bool:
+        """Whether `prepare` does anything: to draw for every row takes its time."""
+        return type(self).prepare is not BaseGoal.prepare
+
     def specs(self) -> tuple[Spec, Spec]:
         """Those of the sides. A goal that makes its target of the source predicts what the source is made of."""
         return self.source.spec(), self.target.spec()

@@ -221,7 +221,9 @@ class Batches:
             for source, target, row, extra in zip(sources, targets, rows, extras, strict=True)
             if self.source.fits(source) and self.target.fits(target)
         ]
-        prepared = [self.goal.prepare(each, self._dice(each.row)) for each in self.examples(made, random)]
+        prepared = self.examples(made, random)
+        if self.goal.prepares:
+            prepared = [self.goal.prepare(each, self._dice(each.row)) for each in prepared]
         # There is nothing to learn from what asks for no prediction, and a process might be left with no other.
         return [each for each in prepared if each.weight], len(rows) - len(made)
 

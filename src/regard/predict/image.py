@@ -32,7 +32,9 @@ class Double(nn.Module):
 
     def forward(self, cells: Float[Tensor, "B D i j"]) -> Float[Tensor, "B E h w"]:
         """Twice as high and wide, or one less."""
-        return self.convolve(cells)[..., : self.size[0], : self.size[1]]
+        found: Tensor = self.convolve(cells)
+        # A part of a tensor, even all of it, cannot be changed in place without a copy on the way back.
+        return found if found.shape[2:] == self.size else found[..., : self.size[0], : self.size[1]].contiguous()
 
 
 @part("predict", "image")

@@ -42,7 +42,7 @@ class Reproduce:
         minutes: of the whole command on two cores, drawing data and measuring included.
         claim: what the paper says, in words.
         measure: a metric that answers are measured by, "aer" for the error of word links, or "pointing" for how often
-            the words of a caption look at what they name.
+            the words of a caption look at what they name; of images that are made "mse" and its like.
         at_least: what the measure must reach; with `against`, what it must be more than that of the other arm.
         at_most: likewise, from above.
         on: "all" test examples, or the "long" ones, whose source (of images: caption) is among the longest third.

@@ -46,7 +46,7 @@ class Reconstructed(Answered):
     def remarks(self) -> list[str]:
         """What is to be said below the images."""
         return [
-            "Above what was read, below what was made of its code. The error is squared: a mean over numbers from 0 to 1."
+            "Above what was read, below what was made of its code. The error is squared: a mean over numbers of 0 to 1."
         ]
 
 

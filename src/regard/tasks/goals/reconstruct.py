@@ -82,6 +82,11 @@ class Reconstruct(BaseGoal):
             self.metrics = ("exact_match", "bleu")  # type: ignore[misc]  # what it is measured by is what it makes
 
     @property
+    def prepares(self) -> bool:
+        """A text is written too, and noise is drawn; else nothing is done."""
+        return self.is_text or self.noise.kind != "none"
+
+    @property
     def writes(self) -> Text:
         """The text that is written: cut as the one that is read."""
         return writing_side(self.source)

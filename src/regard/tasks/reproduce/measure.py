@@ -82,6 +82,9 @@ def answer(arm: Arm, tested: Questions, table: Reproduce) -> Answered:
         return Answered(arm, answers, _count_places(arm, tested).take(tested.rows))
     if metric(table.measure).count_samples is not None:
         return Answered(arm, answers, sampled([table.measure], answers, tested.targets)[table.measure])
+    images = metric(table.measure).count_images
+    if images is not None:
+        return Answered(arm, answers, images(answers, tested.targets).take(tested.rows))
     texts = [each.text for each in answers]
     sure = [each.probability for each in answers] if metric(table.measure).count_sure is not None else None
     return Answered(arm, answers, counting(table.measure, sure)(texts, tested.targets).take(tested.rows))

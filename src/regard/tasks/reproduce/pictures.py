@@ -16,6 +16,7 @@ from regard.tasks.sampler import Sample, Sampler
 
 SAMPLES = 6  # of a generator
 MIDDLING = 9  # words of an example that shows something and is read at a glance
+MADE = 10  # images that are shown beside what was made of them
 BY_LENGTH, LOOKED = "lengths.png", "looked.png"
 
 
@@ -42,6 +43,8 @@ def _looked(answered: Answered, tested: Questions, path: Path) -> Path | None:
         return _text(answered.arm, tested, path)
     if isinstance(answered.answers[0], Sample):
         return _sampled(answered.arm, path)
+    if hasattr(answered.answers[0], "values"):
+        return _made(answered, path)
     if hasattr(answered.answers[0], "compared"):
         return _answers(answered, tested, path)
     if hasattr(answered.answers[0], "alignment"):
@@ -65,6 +68,14 @@ def _sampled(arm: Arm, path: Path) -> Path:
     """Some samples, and what five pixels of each looked at."""
     made = Sampler.load(arm.run).sample(SAMPLES)
     return save_sampled([each.seen() for each in made], path)
+
+
+def _made(answered: Answered, path: Path) -> Path:
+    """Some images beside what was made of them."""
+    from regard.show.answers import save_answers
+
+    seen = [each.compared(None) for each in answered.answers[:MADE]]
+    return save_answers(seen, path, "What was read, and what was made of it")
 
 
 def _shown(answered: Answered, tested: Questions) -> str:
