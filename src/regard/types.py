@@ -377,6 +377,12 @@ class Rendered:
 
     numbers: Float[Tensor, "B C h w"]
     squashed: bool = False
+    looked: tuple[Attended, ...] = ()
+
+    @property
+    def logits(self) -> Float[Tensor, "B C h w"]:
+        """The numbers, by the name that other outputs have for them."""
+        return self.numbers
 
     @cached_property
     def pixels(self) -> Float[Tensor, "B C h w"]:

@@ -29,10 +29,10 @@ pytestmark = pytest.mark.usefixtures("one_thread", "unchecked")
 
 
 def gaussian(count, seed=0):
-    """Images of pixels that lie near a space of `RANK` dimensions, with the rest of a deviation of a tenth."""
+    """Images of pixels that lie near a space of `RANK` dimensions, with a rest that is as large as a third of them."""
     dice = np.random.default_rng(seed)
     basis = np.random.default_rng(7).normal(size=(RANK, HEIGHT * WIDTH))
-    rows = dice.normal(size=(count, RANK)) * [3, 2.5, 2] @ basis + 0.5 * dice.normal(size=(count, HEIGHT * WIDTH))
+    rows = dice.normal(size=(count, RANK)) * [3, 2.5, 2] @ basis + 2 * dice.normal(size=(count, HEIGHT * WIDTH))
     return (128 + 6 * rows).clip(0, 255).round().astype(np.uint8).reshape(count, HEIGHT, WIDTH)
 
 
