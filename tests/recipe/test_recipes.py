@@ -11,7 +11,7 @@ from regard.learn.optimise import optimiser_for
 from regard.recipe import NAMED, resolve, write
 from regard.recipe.resolve import Recipe
 from regard.registry import Maker, find, names, settings
-from regard.types import Batch, PixelLogits
+from regard.types import Batch, PixelLogits, Rendered
 from small import SOURCE, TARGET, built, episodes, forward, pictures, smaller, words
 
 HEAD = 'extends = "rnnsearch"\n'
@@ -40,7 +40,7 @@ def outputs(model):
     torch.manual_seed(7)
     with torch.no_grad():
         found = forward(model)
-    if isinstance(found, PixelLogits):
+    if isinstance(found, PixelLogits | Rendered):
         return found.logits.movedim(1, -1), []
     return found.logits, [each.weights for each in found.looked]
 
@@ -82,7 +82,7 @@ def test_a_printed_recipe_makes_the_same_model(name, tmp_path):
     assert all(torch.equal(value, weights[key]) for key, value in ours.state_dict().items())
     (logits, looked), (again, looked_again) = outputs(ours), outputs(theirs)
     assert torch.isfinite(logits).all()
-    assert logits.shape[-1] == (1 if recipe.model.name == "gan" else TARGET)
+    assert logits.shape[-1] == (1 if recipe.model.name == "gan" else ours.sizes[1])
     assert torch.equal(logits, again)
     assert len(looked) == len(looked_again)
     assert all(map(torch.equal, looked, looked_again))
