@@ -35,7 +35,9 @@ VARIANTS = {
 VARIANTS |= {
     name
     for name in NAMED
-    if name.startswith(("caption", "latex", "classify-", "many-to-", "one-to-", "residual-attention-", "snail-"))
+    if name.startswith(
+        ("autoencoder-", "caption", "latex", "classify-", "many-to-", "one-to-", "residual-attention-", "snail-")
+    )
 }
 
 
