@@ -42,7 +42,7 @@ class Classify(BaseGoal):
             )
         if isinstance(source, EpisodeSide) != isinstance(target, EpisodeClass):
             raise UsageError(
-                "the source 'episode' goes with the target 'class', and none does without the other.",
+                "the goal 'classify' finds the 'class' of an 'episode', and neither goes without the other.",
                 hint='Write source = "episode" and target = "class", or another source and target = "label".',
             )
 
