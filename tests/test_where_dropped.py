@@ -18,8 +18,8 @@ from regard.masks import from_lengths
 from regard.registry import KINDS, maker, names, settings
 from regard.search import Options
 from regard.sublayers import Residual
-from regard.types import Padded
-from small import batch, model, overrides
+from regard.types import Batch, Padded
+from small import IMAGE_ENCODERS, batch, model, overrides, pictures
 
 SHARE = 0.37
 DROPPING = [(kind, name) for kind in KINDS for name, cls in names(kind).items() if "dropout" in settings(cls)]
@@ -37,6 +37,7 @@ def dropped(monkeypatch):
         return torch.zeros_like(rows)
 
     monkeypatch.setattr(F, "dropout", all_of)
+    monkeypatch.setattr(F, "dropout2d", all_of)
     return found
 
 
@@ -62,7 +63,7 @@ def test_the_parts_that_drop_are_known():
     told = {kind: [name for each, name in DROPPING if each == kind] for kind, _ in DROPPING}
     assert told == {
         "embed": ["tokens"],
-        "encode": ["convolve", "lstmn", "recurrent", "transformer"],
+        "encode": ["convolve", "ladder", "lstmn", "recurrent", "transformer"],
         "attend": ["attention"],
         "predict": ["bahdanau", "google", "label", "lstmn", "luong", "plain", "tag", "transformer", "tutorial", "xu"],
     }
@@ -71,7 +72,9 @@ def test_the_parts_that_drop_are_known():
 @pytest.mark.parametrize(("kind", "name"), DROPPING)
 def test_in_training_and_only_there(kind, name, dropped):
     layers = ["encode.layers=2"] if kind == "encode" and name in ("lstmn", "recurrent") else []
-    built, pairs = model([*overrides(kind, name), *layers]), batch()
+    looks = kind == "encode" and name in IMAGE_ENCODERS
+    built = model([*overrides(kind, name), *layers], **({"source": 3} if looks else {}))
+    pairs = Batch(pictures([(16, 16), (12, 16)]), None) if looks else batch()
     shares(built, 0.0)
     shares(owner(built, kind), SHARE)
 

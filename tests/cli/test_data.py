@@ -49,6 +49,8 @@ def test_list(regard):
         "tagged",
         "shapes",
         "scenes",
+        "cue-discs",
+        "mirror",
         "formulas",
         "formulas-short",
         *GLYPHS,

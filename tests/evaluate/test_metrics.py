@@ -7,7 +7,10 @@ from regard.evaluate import METRICS, count_bleu
 from regard.evaluate.metrics import LABELLED, RENAMED, TAGGED, WRITTEN, counting, is_higher_better, metric
 from regard.learn.events import Validation
 
-LOWER = {"ece", "nll", "perplexity", "piece_perplexity", "bits_per_byte", "aer", "loss"}
+LOWER = {
+    *("ece", "nll", "perplexity", "piece_perplexity", "bits_per_byte", "aer", "loss"),
+    *("frechet", "symmetry_error", "mse", "noise_left"),
+}
 
 
 def test_every_metric_knows_which_way_is_better():
@@ -29,7 +32,9 @@ def test_values_are_printed_as_people_write_them():
         "piece_perplexity": "0.25", "bits_per_byte": "0.250", "aer": "25.0%",
         "loss": "0.250", "fill_accuracy": "0.2 %", "pointing": "0.2 %",
         "token_bleu": "0.2", "edit_accuracy": "0.2 %", "token_match": "0.2 %", "image_match": "0.2 %",
-        "image_near": "0.2 %",
+        "image_near": "0.2 %", "dice": "0.2 %", "iou": "0.2 %", "pixel_recall": "0.2 %", "pixel_precision": "0.2 %",
+        "boundary_f1": "0.2 %", "frechet": "0.25", "diversity": "0.2 %", "symmetry_error": "0.2 %", "mse": "0.2500",
+        "psnr": "0.25 dB", "noise_left": "0.2 %",
     }  # fmt: skip
     assert METRICS["aer"].told(None) == "-"
 

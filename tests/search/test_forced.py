@@ -75,7 +75,7 @@ def test_the_record_of_beam_search_is_the_record_of_force_decoding(decoder, aske
         "attend.choice=gated",
         "attend.choice=sigmoid",
         "attend.score=location",
-        *(f"encode={name}" for name in TEXT_ENCODERS),
+        *(f"encode={name}" for name in TEXT_ENCODERS if name != "sentence"),  # one vector: there is nowhere to look
     ],
 )
 def test_the_record_holds_for_every_way_to_look(change):
@@ -89,7 +89,7 @@ def test_the_record_holds_for_every_way_to_look(change):
         assert_same(each, same)
 
 
-@pytest.mark.parametrize("encoder", IMAGE_ENCODERS)
+@pytest.mark.parametrize("encoder", [each for each in IMAGE_ENCODERS if each not in ("ladder", "code")])
 def test_a_picture_keeps_its_own_positions(encoder):
     built = model(overrides("encode", encoder), source=3, target=FEW)
     source = pictures([(65, 97), (33, 31)])  # of more than one cell, however large the cells are

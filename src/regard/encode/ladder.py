@@ -58,8 +58,8 @@ class LadderEncoder(nn.Module):
                 data = F.max_pool2d(data, 2, ceil_mode=True) if self.pools else data  # nothing is below zero
             data = step(data, mask)
             levels.append(Level(data, mask))
-        if self.dropout:
-            data = F.dropout2d(data, self.dropout, self.training)
+        if self.dropout and self.training:
+            data = F.dropout2d(data, self.dropout)
             levels[-1] = Level(data, mask)
         cells, real = data.flatten(2).mT, mask.flatten(1)
         grid = (data.shape[2], data.shape[3])

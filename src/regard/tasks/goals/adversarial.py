@@ -17,13 +17,13 @@ from regard.data.sides.image import Image
 from regard.data.sides.label import Label
 from regard.data.sides.nothing import Nothing
 from regard.errors import UsageError
-from regard.evaluate.samples import Features
 from regard.model.gan import Gan
 from regard.registry import part
 from regard.task import BaseGoal, Example, Loss, Objective, Side
 from regard.types import Batch, Count, Positive
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what measures is not quick to import
+    from regard.evaluate.samples import Features
     from regard.tasks.sampler import Sample, Sampler
 
 NOISE = "noise"  # in a batch: a number for each example, which its noise is drawn by
