@@ -212,7 +212,7 @@ def test_examples_that_do_not_fit_are_refused(support, told):
     [
         (["task.source.ways=1"], "ways = 1 leaves nothing to tell apart"),
         (["task.source.rotations=true", "task.source.size=[28,32]"], "turns images by a quarter; they are 28 x 32"),
-        (["task.target=label"], "the source 'episode' goes with the target 'class'"),
+        (["task.target=label"], "finds the 'class' of an 'episode'"),
     ],
 )
 def test_settings_that_cannot_be(settings, told):
